@@ -607,7 +607,7 @@ export type Error_2 = {
 /**
  * Stable: branch on this.
  */
-export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "session_not_found" | "trade_not_found" | "order_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
+export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "session_not_found" | "trade_not_found" | "order_not_found" | "order_group_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "would_take" | "order_group_limit" | "order_groups_full" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
 export declare const ErrorCode: {
     readonly invalid_request: "invalid_request";
     readonly unauthorized: "unauthorized";
@@ -632,6 +632,7 @@ export declare const ErrorCode: {
     readonly session_not_found: "session_not_found";
     readonly trade_not_found: "trade_not_found";
     readonly order_not_found: "order_not_found";
+    readonly order_group_not_found: "order_group_not_found";
     readonly method_not_allowed: "method_not_allowed";
     readonly too_late: "too_late";
     readonly idempotency_key_reused: "idempotency_key_reused";
@@ -648,6 +649,9 @@ export declare const ErrorCode: {
     readonly venue_c_intl_rejected: "venue_c_intl_rejected";
     readonly live_trading_unavailable: "live_trading_unavailable";
     readonly key_limit_reached: "key_limit_reached";
+    readonly would_take: "would_take";
+    readonly order_group_limit: "order_group_limit";
+    readonly order_groups_full: "order_groups_full";
     readonly reset_not_available: "reset_not_available";
     readonly rate_limited: "rate_limited";
     readonly quota_exceeded: "quota_exceeded";
@@ -779,7 +783,7 @@ export type Event = {
      * @pattern ^[0-9]{16}$
      */
     eventId: string;
-    type: "order_placed" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
+    type: "order_placed" | "order_amended" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
     /**
      * @format date-time
      */
@@ -1390,6 +1394,19 @@ export type LimitBuy = {
      */
     expiresAt?: string;
     /**
+     * Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 would_take; under latency it is canceled with would_take. Default false.
+     */
+    postOnly?: boolean;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
+    /**
      * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
     routing?: "venue_a" | "best";
@@ -1445,6 +1462,19 @@ export type LimitSell = {
      * @format date-time
      */
     expiresAt?: string;
+    /**
+     * Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 would_take; under latency it is canceled with would_take. Default false.
+     */
+    postOnly?: boolean;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
@@ -1506,6 +1536,19 @@ export type LimitTickerBuy = {
      * @format date-time
      */
     expiresAt?: string;
+    /**
+     * Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 would_take; under latency it is canceled with would_take. Default false.
+     */
+    postOnly?: boolean;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
@@ -1592,6 +1635,15 @@ export type MarketBuy = {
      */
     count: number;
     /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
+    /**
      * Of a market buy: fill at this or less, else 409 price_moved.
      * @minimum 1
      * @maximum 99
@@ -1638,6 +1690,15 @@ export type MarketSell = {
      * @format uuid
      */
     tradeId: string;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * Of a market sell: fill at this or more, else 409 price_moved.
      * @minimum 1
@@ -1690,6 +1751,15 @@ export type MarketTickerBuy = {
      * @maximum 1000000000
      */
     count: number;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * Of a market buy: fill at this or less, else 409 price_moved.
      * @minimum 1
@@ -1896,6 +1966,14 @@ export type Order = {
      */
     feesDollars: number | null;
     /**
+     * Whether it may only rest, and never takes.
+     */
+    postOnly: boolean;
+    /**
+     * Its order group; null: it is of none.
+     */
+    orderGroupId: string | null;
+    /**
      * The venue market's ticker.
      */
     marketTicker?: string;
@@ -1903,7 +1981,7 @@ export type Order = {
     /**
      * Reason of a cancel or expiry; else null.
      */
-    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected" | "no_liquidity" | "price_moved") | null;
+    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected" | "no_liquidity" | "price_moved" | "would_take" | "order_group_limit") | null;
     /**
      * Trade that the order opened or closes.
      */
@@ -2753,6 +2831,14 @@ export type RestingOrder = {
      * Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor prices have them.
      */
     feesDollars: number | null;
+    /**
+     * Whether it may only rest, and never takes.
+     */
+    postOnly: boolean;
+    /**
+     * Its order group; null: it is of none.
+     */
+    orderGroupId: string | null;
     /**
      * The venue market's ticker.
      */

@@ -16,6 +16,7 @@ import { placementOf } from '../format/fact-events.ts';
 import { JsonWriter } from '../format/json-writer.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type {
+  OrderAmendedFact,
   OrderEndedFact,
   OrderFilledFact,
   OrderPartFilledFact,
@@ -24,7 +25,7 @@ import type {
 } from '../rules/facts.ts';
 import { isShownOrder } from '../rules/flags.ts';
 import { averagePrice } from '../rules/partial-fills.ts';
-import { closedTrade, outcomeOf } from '../shard/core/shard-records.ts';
+import { amendedOrder, closedTrade, outcomeOf } from '../shard/core/shard-records.ts';
 import { writeEnded, writeStanding } from '../shard/core/views/order.ts';
 import { type Naming, outcomeFor } from '../shard/core/views/subject.ts';
 import { writeClosedTrade, writeOpenedTrade } from '../shard/core/views/trade.ts';
@@ -32,6 +33,7 @@ import type { AccountFact, AccountLog } from './account-log.ts';
 
 export const EVENT_TYPES = [
   'order_placed',
+  'order_amended',
   'order_part_filled',
   'order_filled',
   'order_canceled',
@@ -72,6 +74,8 @@ export class AccountEvents {
     switch (fact.kind) {
       case 'order_placed':
         return this.#placed(number, fact);
+      case 'order_amended':
+        return this.#amended(number, fact);
       case 'order_part_filled':
         return this.#partFilled(number, fact);
       case 'order_filled':
@@ -112,27 +116,46 @@ export class AccountEvents {
     if (!isShownOrder({ terms: fact, latencyMs: fact.latencyMs })) return null;
     const order = { ...unfilled(fact), trade: fact.trade };
     this.#open.set(fact.order, order);
-    return this.#standing(number, fact.atMs, 'order_placed', order);
+    const pendingUntilMs = fact.latencyMs > 0 ? fact.atMs + fact.latencyMs : null;
+    return this.#standing(number, fact.atMs, 'order_placed', order, pendingUntilMs);
   }
 
   #partFilled(number: number, fact: OrderPartFilledFact): AccountEvent | null {
-    let order = this.#open.get(fact.order);
-    if (order === undefined) {
-      const { placed, fills } = this.#log.orderBefore(fact.order, number);
-      order = unfilled(placed);
-      for (const fill of fills) addFill(order, fill);
-      this.#open.set(fact.order, order);
-    }
+    const order = this.#orderOf(number, fact.order);
     addFill(order, fact);
     if (!isShownOrder(placementOf(order.placed))) return null;
-    return this.#standing(number, fact.atMs, 'order_part_filled', order);
+    return this.#standing(number, fact.atMs, 'order_part_filled', order, null);
   }
 
-  #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
+  #amended(number: number, fact: OrderAmendedFact): AccountEvent {
+    const order = this.#orderOf(number, fact.order);
+    order.placed = amendedOrder(order.placed, fact);
+    const { latencyMs } = order.placed;
+    const pendingUntilMs = latencyMs > 0 && !fact.keepsPlace ? fact.atMs + latencyMs : null;
+    return this.#standing(number, fact.atMs, 'order_amended', order, pendingUntilMs);
+  }
+
+  /** An order that is not over, as it was before a fact. */
+  #orderOf(number: number, id: Uuid): OpenOrder {
+    let order = this.#open.get(id);
+    if (order === undefined) {
+      const { placed, fills } = this.#log.orderBefore(id, number);
+      order = unfilled(placed);
+      for (const fill of fills) addFill(order, fill);
+      this.#open.set(id, order);
+    }
+    return order;
+  }
+
+  #standing(
+    number: number,
+    atMs: EpochMs,
+    type: EventType,
+    order: OpenOrder,
+    pendingUntilMs: EpochMs | null,
+  ): AccountEvent {
     const { placed, contracts, cents, feesCents, carryMicros, trade: tradeId } = order;
     const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
-    const isPending = type === 'order_placed' && placed.latencyMs > 0;
-    const pendingUntilMs = isPending ? placed.atMs + placed.latencyMs : null;
     const soFar = { filledContracts: contracts, fillPriceCents, tradeId, feesCents, carryMicros };
     return this.#event(number, atMs, type, 'order', (to, naming) => {
       writeStanding(to, naming, placementOf(placed), { ...soFar, pendingUntilMs });

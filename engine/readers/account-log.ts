@@ -13,6 +13,7 @@ import { uuidTimeMs } from '../memory/uuid-words.ts';
 import { changed, newIn } from '../rules/catalog-change.ts';
 import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
 import type { Fact, FactPlace, OrderPartFilledFact, OrderPlacedFact } from '../rules/facts.ts';
+import { amendedOrder } from '../shard/core/shard-records.ts';
 import type { Naming } from '../shard/core/views/subject.ts';
 import { catalogsBack, catalogsIn, type FactSource, factsIn, openLog } from './read-facts.ts';
 
@@ -159,8 +160,10 @@ export class AccountLog {
     return this.#log.follow(after, { signal });
   }
 
+  /** As it was amended, if it was amended at this place. */
   orderPlaced({ record, offset }: FactPlace): OrderPlacedFact {
     const fact = factAt(this.#log.record(record as LogPosition).payload, offset);
+    if (fact.kind === 'order_amended') return amendedOrder(this.orderPlaced(fact.placed), fact);
     invariant(fact.kind === 'order_placed', 'an order was placed by another fact');
     return fact;
   }
@@ -194,6 +197,9 @@ export class AccountLog {
       for (const { number, fact } of factsIn(record)) {
         if (number >= before) break;
         if (fact.kind === 'order_placed' && fact.order === order) placed = fact;
+        if (fact.kind === 'order_amended' && fact.order === order && placed !== null) {
+          placed = amendedOrder(placed, fact);
+        }
         if (fact.kind === 'order_part_filled' && fact.order === order) fills.push(fact);
       }
     }

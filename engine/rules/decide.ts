@@ -7,6 +7,7 @@
 
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
+import { decideAmend } from './amend.ts';
 import { resultOf } from './apply-results.ts';
 import { canceledByOwner } from './arrivals.ts';
 import { changeOf } from './catalog-change.ts';
@@ -24,6 +25,7 @@ import type {
   SetPrivacy,
   SettleMarket,
 } from './messages.ts';
+import { decideMakeGroup, decideRemoveGroup } from './order-groups.ts';
 import { decidePlace } from './place-orders.ts';
 import { privacyEvents } from './privacy.ts';
 import { decideReset } from './reset.ts';
@@ -41,6 +43,12 @@ export function decide(state: ShardState, command: Command): Decision {
   switch (command.kind) {
     case 'place':
       return decidePlace(state, command);
+    case 'amend':
+      return decideAmend(state, command);
+    case 'make_order_group':
+      return decideMakeGroup(state, command);
+    case 'remove_order_group':
+      return withinLimits(state, command, true, () => decideRemoveGroup(state, command));
     case 'cancel':
       return withinLimits(state, command, true, () => decideCancel(state, command));
     case 'cancel_all':

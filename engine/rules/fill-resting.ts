@@ -13,6 +13,7 @@ import { levelsOf, takerOf, tradeOf } from './fill-model.ts';
 import { makerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
 import { waitingFee } from './order-fees.ts';
+import { endReached } from './order-groups.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
@@ -160,6 +161,8 @@ function fillResting(
 ): void {
   const { col } = state.orders;
   const model = state.fillModel.modelOfPlaced(fillModelOf(col.flags.get(order)));
+  // A fill before it may have ended its group. Rule T220 (engine/RULES.md).
+  if (!state.orders.isLive(order)) return;
   // The venue's prints fill it, and no quote does. Rule T151 (engine/RULES.md).
   if (model === 'queue' && state.fillModel.queues !== null) return;
   settleAccount(state, col.account.get(order), facts);
@@ -188,4 +191,5 @@ function fillResting(
   const note = makerNote(fill, action, atMs);
   emit(state, facts, fillEvent(atMs, order, contracts, traded, fee));
   if (note !== null) emit(state, facts, note);
+  endReached(state, atMs, facts);
 }

@@ -21,6 +21,8 @@ import type {
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
+import type { OrderGroups } from '../memory/order-groups.ts';
+import type { OrderMarks } from '../memory/order-marks.ts';
 import type { OrderRealism } from '../memory/order-realism.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
@@ -111,6 +113,9 @@ export type ShardState = {
   readonly queue: QueuePlaces;
   /** What orders were placed under, if it is not the preset `simple`. */
   readonly realism: OrderRealism;
+  /** Which orders are post-only, of a group, or amended. */
+  readonly orderMarks: OrderMarks;
+  readonly orderGroups: OrderGroups;
   readonly records: FinishedRecords;
   readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
@@ -158,7 +163,8 @@ export type ShardState = {
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
   const { accounts, positions, orders, tradeCounts, queue, realism } = state;
-  const { orderFees, tradeFees } = state;
+  const { orderFees, tradeFees, orderMarks, orderGroups } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
-  return [accounts, positions, orders, tradeCounts.table, ...ofOrders] as const;
+  const ofGroups = [orderMarks.table, orderGroups.groups, orderGroups.fills] as const;
+  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...ofGroups] as const;
 }

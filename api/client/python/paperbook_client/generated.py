@@ -514,6 +514,7 @@ ErrorCode: TypeAlias = Literal[
     "session_not_found",
     "trade_not_found",
     "order_not_found",
+    "order_group_not_found",
     "method_not_allowed",
     "too_late",
     "idempotency_key_reused",
@@ -530,6 +531,9 @@ ErrorCode: TypeAlias = Literal[
     "venue_c_intl_rejected",
     "live_trading_unavailable",
     "key_limit_reached",
+    "would_take",
+    "order_group_limit",
+    "order_groups_full",
     "reset_not_available",
     "rate_limited",
     "quota_exceeded",
@@ -619,7 +623,7 @@ Event = TypedDict(
     {
         # Sorts all events of the account, also as text. (the eventId of an event)
         "eventId": "str",
-        "type": "Literal[ \"order_placed\", \"order_part_filled\", \"order_filled\", \"order_canceled\", \"order_expired\", \"trade_opened\", \"trade_closed\", \"trade_settled\", \"trade_corrected\", \"account_reset\", ]",
+        "type": "Literal[ \"order_placed\", \"order_amended\", \"order_part_filled\", \"order_filled\", \"order_canceled\", \"order_expired\", \"trade_opened\", \"trade_closed\", \"trade_settled\", \"trade_corrected\", \"account_reset\", ]",
         "at": "str",
         # Of order events: the order.
         "order": "NotRequired[Order]",
@@ -924,6 +928,13 @@ class LimitBuy(TypedDict):
     ]]
     # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
     expiresAt: NotRequired[str]
+    # Of a gtc order: true if it may only rest. Where it would take, it is refused with 409
+    # would_take; under latency it is canceled with would_take. Default false.
+    postOnly: NotRequired[bool]
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
     routing: NotRequired[Literal["venue_a", "best"]]
     # Of a buy: your probability of the side, in percent.
@@ -966,6 +977,13 @@ class LimitSell(TypedDict):
     ]]
     # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
     expiresAt: NotRequired[str]
+    # Of a gtc order: true if it may only rest. Where it would take, it is refused with 409
+    # would_take; under latency it is canceled with would_take. Default false.
+    postOnly: NotRequired[bool]
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
     routing: NotRequired[Literal["venue_a", "best"]]
     # An order that the engine takes later is 409 too_late, and its key is not used. An order that
@@ -1010,6 +1028,13 @@ class LimitTickerBuy(TypedDict):
     ]]
     # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
     expiresAt: NotRequired[str]
+    # Of a gtc order: true if it may only rest. Where it would take, it is refused with 409
+    # would_take; under latency it is canceled with would_take. Default false.
+    postOnly: NotRequired[bool]
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
     routing: NotRequired[Literal["venue_a", "best"]]
     # Of a buy: your probability of the side, in percent.
@@ -1066,6 +1091,10 @@ class MarketBuy(TypedDict):
     side: Side
     # Of a buy: contracts.
     count: int
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # Of a market buy: fill at this or less, else 409 price_moved.
     maxPriceCents: NotRequired[int]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
@@ -1097,6 +1126,10 @@ class MarketSell(TypedDict):
     clientOrderId: NotRequired[str]
     # Of a sell: the open position, all of it.
     tradeId: str
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # Of a market sell: fill at this or more, else 409 price_moved.
     minPriceCents: NotRequired[int]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
@@ -1130,6 +1163,10 @@ class MarketTickerBuy(TypedDict):
     side: Side
     # Of a buy: contracts.
     count: int
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # Of a market buy: fill at this or less, else 409 price_moved.
     maxPriceCents: NotRequired[int]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
@@ -1252,6 +1289,10 @@ class Order(TypedDict):
     # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
     # prices have them.
     feesDollars: float | None
+    # Whether it may only rest, and never takes.
+    postOnly: bool
+    # Its order group; null: it is of none.
+    orderGroupId: str | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
     type: OrderType
@@ -1268,6 +1309,8 @@ class Order(TypedDict):
         "disconnected",
         "no_liquidity",
         "price_moved",
+        "would_take",
+        "order_group_limit",
     ] | None
     # Trade that the order opened or closes.
     tradeId: str | None
@@ -1739,6 +1782,10 @@ class RestingOrder(TypedDict):
     # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
     # prices have them.
     feesDollars: float | None
+    # Whether it may only rest, and never takes.
+    postOnly: bool
+    # Its order group; null: it is of none.
+    orderGroupId: str | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
 
