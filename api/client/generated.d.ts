@@ -2036,6 +2036,90 @@ export type OrderBatchResults = {
      */
     mode: "paper";
 };
+/**
+ * At least one of contracts and limitPriceCents.
+ */
+export type OrderChange = {
+    /**
+     * One key per change. The same key with the same change returns the order as it is now. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey: string;
+    /**
+     * Contracts of the whole order, with those that have traded. Of a buy.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    contracts?: number;
+    /**
+     * The new limit, in cents a contract.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents?: number;
+};
+export type OrderGroup = {
+    /**
+     * @format uuid
+     */
+    orderGroupId: string;
+    /**
+     * Its orders are canceled once they have traded so many contracts in the window.
+     * @minimum 1
+     * @maximum 1000000
+     */
+    contractsLimit: number;
+    /**
+     * The length of the rolling window.
+     * @minimum 1
+     * @maximum 3600
+     */
+    windowSeconds: number;
+    /**
+     * Contracts that its orders have traded within the window.
+     * @minimum 0
+     */
+    tradedContracts: number;
+    /**
+     * Whether new orders of it are refused now.
+     */
+    isReached: boolean;
+    /**
+     * @format date-time
+     */
+    createdAt: string;
+};
+export type OrderGroupAnswer = {
+    orderGroup: OrderGroup;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type OrderGroupRequest = {
+    /**
+     * Its orders are canceled once they have traded so many contracts in the window.
+     * @minimum 1
+     * @maximum 1000000
+     */
+    contractsLimit: number;
+    /**
+     * The length of the rolling window.
+     * @minimum 1
+     * @maximum 3600
+     */
+    windowSeconds: number;
+};
+export type OrderGroups = {
+    /**
+     * @maxItems 25
+     */
+    orderGroups: OrderGroup[];
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
 export type OrderPlacement = {
     /**
      * canceled: an ioc or fok that did not fill; nothing was spent.
@@ -5501,6 +5585,162 @@ export type CancelOrderVariables = {
     path: CancelOrderPath;
     headers?: CancelOrderHeaders;
 };
+export type AmendOrderResult = OrderAnswer;
+export type AmendOrderPath = {
+    /**
+     * Id of the order, in either case.
+     * @format uuid
+     */
+    orderId: string;
+};
+export type AmendOrderBody = OrderChange;
+export type AmendOrderHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type AmendOrderResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type AmendOrderVariables = {
+    path: AmendOrderPath;
+    body: AmendOrderBody;
+    headers?: AmendOrderHeaders;
+};
+export type ListOrderGroupsResult = OrderGroups;
+export type ListOrderGroupsHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListOrderGroupsResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListOrderGroupsVariables = {
+    headers?: ListOrderGroupsHeaders;
+};
+export type MakeOrderGroupResult = OrderGroupAnswer;
+export type MakeOrderGroupBody = OrderGroupRequest;
+export type MakeOrderGroupHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type MakeOrderGroupResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type MakeOrderGroupVariables = {
+    body: MakeOrderGroupBody;
+    headers?: MakeOrderGroupHeaders;
+};
+export type RemoveOrderGroupResult = CanceledOrders;
+export type RemoveOrderGroupPath = {
+    /**
+     * Id of the order group, in either case.
+     * @format uuid
+     */
+    orderGroupId: string;
+};
+export type RemoveOrderGroupHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type RemoveOrderGroupResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type RemoveOrderGroupVariables = {
+    path: RemoveOrderGroupPath;
+    headers?: RemoveOrderGroupHeaders;
+};
 export type PreviewOrderResult = OrderPreview;
 export type PreviewOrderBody = OrderRequest;
 export type PreviewOrderHeaders = {
@@ -6685,6 +6925,106 @@ export type Ops = {
             headers?: CancelOrderHeaders;
         };
         result: CancelOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    amendOrder: {
+        args: {
+            path: AmendOrderPath;
+            body: AmendOrderBody;
+            headers?: AmendOrderHeaders;
+        };
+        result: AmendOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listOrderGroups: {
+        args: {
+            headers?: ListOrderGroupsHeaders;
+        };
+        result: ListOrderGroupsResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    makeOrderGroup: {
+        args: {
+            body: MakeOrderGroupBody;
+            headers?: MakeOrderGroupHeaders;
+        };
+        result: MakeOrderGroupResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    removeOrderGroup: {
+        args: {
+            path: RemoveOrderGroupPath;
+            headers?: RemoveOrderGroupHeaders;
+        };
+        result: RemoveOrderGroupResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -11078,6 +11418,398 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly amendOrder: {
+        readonly id: "amendOrder";
+        readonly method: "PATCH";
+        readonly path: "/portfolio/orders/{orderId}";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "orderId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listOrderGroups: {
+        readonly id: "listOrderGroups";
+        readonly method: "GET";
+        readonly path: "/portfolio/order_groups";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly makeOrderGroup: {
+        readonly id: "makeOrderGroup";
+        readonly method: "POST";
+        readonly path: "/portfolio/order_groups";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly removeOrderGroup: {
+        readonly id: "removeOrderGroup";
+        readonly method: "DELETE";
+        readonly path: "/portfolio/order_groups/{orderGroupId}";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "orderGroupId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
     readonly previewOrder: {
         readonly id: "previewOrder";
         readonly method: "POST";
@@ -11716,8 +12448,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"amendOrder" | "cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrderGroups" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "makeOrderGroup" | "placeOrder" | "placeOrders" | "previewOrder" | "removeOrderGroup" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/order_groups" | "/portfolio/order_groups/{orderGroupId}" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"amendOrder" | "cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrderGroups" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "makeOrderGroup" | "placeOrder" | "placeOrders" | "previewOrder" | "removeOrderGroup" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/order_groups" | "/portfolio/order_groups/{orderGroupId}" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"amendOrder" | "cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrderGroups" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "makeOrderGroup" | "placeOrder" | "placeOrders" | "previewOrder" | "removeOrderGroup" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/order_groups" | "/portfolio/order_groups/{orderGroupId}" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -12573,6 +13305,86 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     path: CancelOrderPath;
     headers?: CancelOrderHeaders;
 }, init?: Init | undefined) => Promise<EnvelopeResult<OrderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, amendOrder: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: AmendOrderPath;
+    body: AmendOrderBody;
+    headers?: AmendOrderHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listOrderGroups: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: ListOrderGroupsHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<OrderGroups, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, makeOrderGroup: (<Init extends RequestOptions | undefined = undefined>(args: {
+    body: MakeOrderGroupBody;
+    headers?: MakeOrderGroupHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderGroupAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, removeOrderGroup: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: RemoveOrderGroupPath;
+    headers?: RemoveOrderGroupHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<CanceledOrders, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

@@ -140,7 +140,7 @@ export class AccountEvents {
     let order = this.#open.get(id);
     if (order === undefined) {
       const { placed, fills } = this.#log.orderBefore(id, number);
-      order = unfilled(placed);
+      order = { ...unfilled(placed), trade: placed.trade };
       for (const fill of fills) addFill(order, fill);
       this.#open.set(id, order);
     }

@@ -251,7 +251,10 @@ function goBehind(state: ShardState, order: OrderRow, atMs: EpochMs): void {
   queue.remove(order);
   const latencyMs = realism.latencyMs(order);
   if (latencyMs === 0) return joinBook(state, order);
-  realism.arrivesAgain(order, atMs + latencyMs);
+  const arrivesAtMs = atMs + latencyMs;
+  // It was changed before at this moment.
+  if (realism.arrivesAtMs(order) === arrivesAtMs) return;
+  realism.arrivesAgain(order, arrivesAtMs);
   addDue(state, order);
 }
 

@@ -84,6 +84,11 @@ __all__ = [
     "OrderBatch",
     "OrderBatchResults",
     "OrderBatchResultsResultsItem",
+    "OrderChange",
+    "OrderGroup",
+    "OrderGroupAnswer",
+    "OrderGroupRequest",
+    "OrderGroups",
     "OrderPlacement",
     "OrderPreview",
     "OrderPreviewFillsItem",
@@ -1349,6 +1354,49 @@ class OrderBatchResultsResultsItem(TypedDict):
     status: int
     # Body of the answer, also if it is an error.
     body: OrderPlacement | Error
+
+
+class OrderChange(TypedDict):
+    """At least one of contracts and limitPriceCents."""
+    # One key per change. The same key with the same change returns the order as it is now. (1 to
+    # 128 visible ASCII characters)
+    idempotencyKey: str
+    # Contracts of the whole order, with those that have traded. Of a buy.
+    contracts: NotRequired[int]
+    # The new limit, in cents a contract.
+    limitPriceCents: NotRequired[int]
+
+
+class OrderGroup(TypedDict):
+    orderGroupId: str
+    # Its orders are canceled once they have traded so many contracts in the window.
+    contractsLimit: int
+    # The length of the rolling window.
+    windowSeconds: int
+    # Contracts that its orders have traded within the window.
+    tradedContracts: int
+    # Whether new orders of it are refused now.
+    isReached: bool
+    createdAt: str
+
+
+class OrderGroupAnswer(TypedDict):
+    orderGroup: OrderGroup
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class OrderGroupRequest(TypedDict):
+    # Its orders are canceled once they have traded so many contracts in the window.
+    contractsLimit: int
+    # The length of the rolling window.
+    windowSeconds: int
+
+
+class OrderGroups(TypedDict):
+    orderGroups: list[OrderGroup]
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
 
 
 class OrderPlacement(TypedDict):
@@ -3047,6 +3095,67 @@ class Operations:
         ))
         return answer
 
+    def amend_order(
+        self,
+        order_id: str,
+        body: OrderChange,
+        *,
+        org: str | None = None,
+    ) -> OrderAnswer:
+        """Change the contracts or the limit of a resting order. The order keeps its id. Fewer
+        contracts keep its place in the queue. Anything else meets the book as a new order
+        does: it takes where it crosses, and rests last otherwise. `contracts` counts what has
+        traded, and must be more. A sell covers its whole position, so only its limit can
+        change. If a change is refused, nothing changes.
+        """
+        answer: OrderAnswer = self.call(Call(
+            "PATCH",
+            path_of("/portfolio/orders/", order_id),
+            body=body,
+            org=org,
+        ))
+        return answer
+
+    def make_order_group(
+        self,
+        body: OrderGroupRequest,
+        *,
+        org: str | None = None,
+    ) -> OrderGroupAnswer:
+        """Make an order group. Orders join it by `orderGroupId`. Once they have traded
+        `contractsLimit` contracts within `windowSeconds`, all of them are canceled with
+        `order_group_limit`, and new ones are refused until fills have left the window. An
+        account holds at most 25 groups.
+        """
+        answer: OrderGroupAnswer = self.call(Call(
+            "POST",
+            "/portfolio/order_groups",
+            body=body,
+            org=org,
+        ))
+        return answer
+
+    def list_order_groups(self, *, org: str | None = None) -> OrderGroups:
+        """The order groups of the account, the oldest first."""
+        answer: OrderGroups = self.call(Call(
+            "GET",
+            "/portfolio/order_groups",
+            org=org,
+            repeatable=True,
+        ))
+        return answer
+
+    def remove_order_group(self, order_group_id: str, *, org: str | None = None) -> CanceledOrders:
+        """Remove an order group and cancel its orders. It counts as one cancel. Works while
+        trading is switched off, too.
+        """
+        answer: CanceledOrders = self.call(Call(
+            "DELETE",
+            path_of("/portfolio/order_groups/", order_group_id),
+            org=org,
+        ))
+        return answer
+
     def preview_order(self, body: OrderRequest, *, org: str | None = None) -> OrderPreview:
         """Preview the effect of an order. Places nothing, uses no key, and counts as a read. The
         key of the body is optional and ignored. While the venue-data switch is off, every
@@ -3881,6 +3990,72 @@ class AsyncOperations:
         answer: OrderAnswer = await self.call(Call(
             "DELETE",
             path_of("/portfolio/orders/", order_id),
+            org=org,
+        ))
+        return answer
+
+    async def amend_order(
+        self,
+        order_id: str,
+        body: OrderChange,
+        *,
+        org: str | None = None,
+    ) -> OrderAnswer:
+        """Change the contracts or the limit of a resting order. The order keeps its id. Fewer
+        contracts keep its place in the queue. Anything else meets the book as a new order
+        does: it takes where it crosses, and rests last otherwise. `contracts` counts what has
+        traded, and must be more. A sell covers its whole position, so only its limit can
+        change. If a change is refused, nothing changes.
+        """
+        answer: OrderAnswer = await self.call(Call(
+            "PATCH",
+            path_of("/portfolio/orders/", order_id),
+            body=body,
+            org=org,
+        ))
+        return answer
+
+    async def make_order_group(
+        self,
+        body: OrderGroupRequest,
+        *,
+        org: str | None = None,
+    ) -> OrderGroupAnswer:
+        """Make an order group. Orders join it by `orderGroupId`. Once they have traded
+        `contractsLimit` contracts within `windowSeconds`, all of them are canceled with
+        `order_group_limit`, and new ones are refused until fills have left the window. An
+        account holds at most 25 groups.
+        """
+        answer: OrderGroupAnswer = await self.call(Call(
+            "POST",
+            "/portfolio/order_groups",
+            body=body,
+            org=org,
+        ))
+        return answer
+
+    async def list_order_groups(self, *, org: str | None = None) -> OrderGroups:
+        """The order groups of the account, the oldest first."""
+        answer: OrderGroups = await self.call(Call(
+            "GET",
+            "/portfolio/order_groups",
+            org=org,
+            repeatable=True,
+        ))
+        return answer
+
+    async def remove_order_group(
+        self,
+        order_group_id: str,
+        *,
+        org: str | None = None,
+    ) -> CanceledOrders:
+        """Remove an order group and cancel its orders. It counts as one cancel. Works while
+        trading is switched off, too.
+        """
+        answer: CanceledOrders = await self.call(Call(
+            "DELETE",
+            path_of("/portfolio/order_groups/", order_group_id),
             org=org,
         ))
         return answer
