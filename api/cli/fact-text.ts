@@ -72,7 +72,7 @@ function wordsOf({ fact, names }: LoggedFact): string {
       return `${fact.atMs - fact.fromMs} ms ${ticker(fact.market)}`;
     case 'order_amended': {
       const to = `to ${fact.contracts} at ${fact.limitPriceCents}c`;
-      const how = fact.keepsPlace ? 'keeps its place' : 'goes behind';
+      const how = fact.keepsPlace ? 'keeps its place' : 'goes last';
       return `${short(fact.account)} order ${short(fact.order)} ${to}, ${how}`;
     }
     case 'order_group_made': {

@@ -6,12 +6,11 @@
 
 import { type AccountRow, type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
 import type { GroupRow } from '../memory/order-groups.ts';
-import { canceledByOwner } from './arrivals.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import type { Event } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import type { MakeOrderGroup, PlaceOrder, RemoveOrderGroup } from './messages.ts';
+import type { MakeOrderGroup, PlaceOrder } from './messages.ts';
 import type { ShardState } from './state.ts';
 
 /** Of one account, at the same time. Rule T219. */
@@ -43,20 +42,8 @@ export function decideMakeGroup(state: ShardState, command: MakeOrderGroup): Dec
   return accept([...events, { kind: 'order_group_made', atMs, ...of }]);
 }
 
-/** Its orders are canceled as their owner's cancels are: under latency they end later. Rule T222. */
-export function decideRemoveGroup(
-  state: ShardState,
-  { atMs, account: accountId, group }: RemoveOrderGroup,
-): Decision {
-  const account = state.accountIds.find(accountId);
-  const row = account === NO_ROW ? NO_ROW : state.orderGroups.find(account, group);
-  if (row === NO_ROW) return reject('order_group_not_found');
-  const canceled = canceledByOwner(state, atMs, ordersOf(state, account, row));
-  return accept([...canceled, { kind: 'order_group_removed', atMs, account, group }]);
-}
-
-/** The first placed first. */
-function ordersOf(state: ShardState, account: AccountRow, group: GroupRow): OrderRow[] {
+/** The waiting orders of a group, the first placed first. */
+export function ordersOfGroup(state: ShardState, account: AccountRow, group: GroupRow): OrderRow[] {
   const newestFirst = state.ordersOfAccount.of(account);
   return [...newestFirst].filter((order) => state.orderMarks.group(order) === group).reverse();
 }
@@ -72,7 +59,7 @@ export function endReached(state: ShardState, atMs: EpochMs, facts: FactSink): b
   for (const group of filled) {
     if (!state.orderGroups.isReached(group, atMs)) continue;
     const account = state.orderGroups.groups.col.account.get(group);
-    for (const order of ordersOf(state, account, group)) {
+    for (const order of ordersOfGroup(state, account, group)) {
       const ended = { order, status: 'canceled', reason: 'order_group_limit' } as const;
       emit(state, facts, { kind: 'order_ended', atMs, ...ended });
       hasEnded = true;

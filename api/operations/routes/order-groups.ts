@@ -1,4 +1,4 @@
-/** Order groups: make, list, remove. Rules A190 to A193 (api/RULES.md). */
+/** Order groups: make, list, remove. Rules A190 to A192 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
 import { isUuid } from '../../../engine/rules/ids.ts';
 import { NoQuery } from '../../base/common-schemas.ts';

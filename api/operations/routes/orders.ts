@@ -1,5 +1,5 @@
 /**
- * Orders: place, change, cancel, one, list. Rules A30 to A38, A42 to A44, A74, A184 to A188
+ * Orders: place, change, cancel, one, list. Rules A30 to A38, A42 to A44, A74, A184 to A187
  * (api/RULES.md).
  */
 

@@ -114,7 +114,7 @@ scenarioTest('T210: in a queue, what is ahead of it stays', (t, create) => {
   t.like(scenario.order(more), { filledContracts: 0, contracts: 11 });
 });
 
-scenarioTest('T211: more contracts or another limit go behind', (t, create) => {
+scenarioTest('T211: more contracts or another limit rest last', (t, create) => {
   for (const change of [{ contracts: 60 }, { limitPriceCents: 42 }]) {
     const scenario = create({ fillModel: 'book_depth' });
     scenario.book(WIN, [[40, 100]], [[45, 100]]);

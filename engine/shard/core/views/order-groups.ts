@@ -1,4 +1,4 @@
-/** Order groups on the wire. Rule A195 (api/RULES.md). */
+/** Order groups on the wire. Rules A190, A191 (api/RULES.md). */
 
 import { type EpochMs, isoOf, NO_ROW } from '../../../base/units.ts';
 import type { JsonWriter } from '../../../format/json-writer.ts';
