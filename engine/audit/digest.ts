@@ -100,9 +100,7 @@ function accountLine(state: ShardState, account: AccountRow): unknown[] {
 function groupLines({ orderGroups }: ShardState, account: AccountRow): unknown[] {
   const groups = orderGroups.of(account);
   if (groups.length === 0) return [];
-  return [
-    groups.map((group) => [orderGroups.at(group), orderGroups.storedContracts(group)]),
-  ];
+  return [groups.map((group) => [orderGroups.at(group), orderGroups.storedContracts(group)])];
 }
 
 function orderLine(state: ShardState, row: OrderRow): string {

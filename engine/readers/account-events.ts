@@ -1,6 +1,6 @@
 /**
  * The events of an account, its orders and trades, as its owner sees them, from the facts of the
- * log. Rules J21 to J24, J44 (api/RULES.md).
+ * log. Rules J21 to J24, J44, A241 (api/RULES.md).
  */
 
 import {
@@ -17,6 +17,7 @@ import { JsonWriter } from '../format/json-writer.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type {
   OrderAmendedFact,
+  OrderArrivedFact,
   OrderEndedFact,
   OrderFilledFact,
   OrderPartFilledFact,
@@ -34,6 +35,7 @@ import type { AccountFact, AccountLog } from './account-log.ts';
 export const EVENT_TYPES = [
   'order_placed',
   'order_amended',
+  'order_arrived',
   'order_part_filled',
   'order_filled',
   'order_canceled',
@@ -58,6 +60,10 @@ type OpenOrder = {
   feesCents: Cents | null;
   carryMicros: number;
   trade: Uuid | null;
+  /** When it meets the book; null: it has. */
+  arrivesAtMs: EpochMs | null;
+  /** When its cancel does; null: it has none under way. Rule T162. */
+  cancelsAtMs: EpochMs | null;
 };
 
 /** The events of one account, whose facts are taken in their order. It may begin with any fact. */
@@ -76,6 +82,13 @@ export class AccountEvents {
         return this.#placed(number, fact);
       case 'order_amended':
         return this.#amended(number, fact);
+      case 'order_arrived':
+        return this.#arrived(number, fact);
+      case 'order_cancel_accepted': {
+        const order = this.#open.get(fact.order);
+        if (order !== undefined) order.cancelsAtMs = fact.cancelsAtMs;
+        return null;
+      }
       case 'order_part_filled':
         return this.#partFilled(number, fact);
       case 'order_filled':
@@ -114,48 +127,49 @@ export class AccountEvents {
 
   #placed(number: number, fact: OrderPlacedFact): AccountEvent | null {
     if (!isShownOrder({ terms: fact, latencyMs: fact.latencyMs })) return null;
-    const order = { ...unfilled(fact), trade: fact.trade };
+    const order = unfilled(fact);
     this.#open.set(fact.order, order);
-    const pendingUntilMs = fact.latencyMs > 0 ? fact.atMs + fact.latencyMs : null;
-    return this.#standing(number, fact.atMs, 'order_placed', order, pendingUntilMs);
+    return this.#standing(number, fact.atMs, 'order_placed', order);
   }
 
   #partFilled(number: number, fact: OrderPartFilledFact): AccountEvent | null {
-    const order = this.#orderOf(number, fact.order);
+    const order = this.#orderAt(number, fact.order);
     addFill(order, fact);
     if (!isShownOrder(placementOf(order.placed))) return null;
-    return this.#standing(number, fact.atMs, 'order_part_filled', order, null);
+    return this.#standing(number, fact.atMs, 'order_part_filled', order);
   }
 
   #amended(number: number, fact: OrderAmendedFact): AccountEvent {
-    const order = this.#orderOf(number, fact.order);
+    const order = this.#orderAt(number, fact.order);
     order.placed = amendedOrder(order.placed, fact);
     const { latencyMs } = order.placed;
-    const pendingUntilMs = latencyMs > 0 && !fact.keepsPlace ? fact.atMs + latencyMs : null;
-    return this.#standing(number, fact.atMs, 'order_amended', order, pendingUntilMs);
+    if (latencyMs > 0 && !fact.keepsPlace) order.arrivesAtMs = fact.atMs + latencyMs;
+    return this.#standing(number, fact.atMs, 'order_amended', order);
   }
 
-  /** An order that is not over, as it was before a fact. */
-  #orderOf(number: number, id: Uuid): OpenOrder {
+  /** Null: it does not rest, and its end is the next event. Rule A241. */
+  #arrived(number: number, { atMs, order: id, rests }: OrderArrivedFact): AccountEvent | null {
+    const order = this.#orderAt(number, id);
+    order.arrivesAtMs = null;
+    return rests ? this.#standing(number, atMs, 'order_arrived', order) : null;
+  }
+
+  /** Before a fact of it. */
+  #orderAt(number: number, id: Uuid): OpenOrder {
     let order = this.#open.get(id);
     if (order === undefined) {
-      const { placed, fills } = this.#log.orderBefore(id, number);
-      order = { ...unfilled(placed), trade: placed.trade };
+      const { placed, fills, arrivesAtMs, cancelsAtMs } = this.#log.orderBefore(id, number);
+      order = { ...unfilled(placed), arrivesAtMs, cancelsAtMs };
       for (const fill of fills) addFill(order, fill);
       this.#open.set(id, order);
     }
     return order;
   }
 
-  #standing(
-    number: number,
-    atMs: EpochMs,
-    type: EventType,
-    order: OpenOrder,
-    pendingUntilMs: EpochMs | null,
-  ): AccountEvent {
+  #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
     const { placed, contracts, cents, feesCents, carryMicros, trade: tradeId } = order;
     const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
+    const pendingUntilMs = order.arrivesAtMs ?? order.cancelsAtMs;
     const soFar = { filledContracts: contracts, fillPriceCents, tradeId, feesCents, carryMicros };
     return this.#event(number, atMs, type, 'order', (to, naming) => {
       writeStanding(to, naming, placementOf(placed), { ...soFar, pendingUntilMs });
@@ -219,7 +233,17 @@ export function numberOfEvent(id: string): number | null {
 
 function unfilled(placed: OrderPlacedFact): OpenOrder {
   const feesCents = placed.feeEachMicros === null ? null : 0;
-  return { placed, contracts: 0, cents: 0, feesCents, carryMicros: 0, trade: null };
+  const arrivesAtMs = placed.latencyMs === 0 ? null : placed.atMs + placed.latencyMs;
+  const waits = { arrivesAtMs, cancelsAtMs: null };
+  return {
+    placed,
+    contracts: 0,
+    cents: 0,
+    feesCents,
+    carryMicros: 0,
+    trade: placed.trade,
+    ...waits,
+  };
 }
 
 function addFill(order: OpenOrder, fill: OrderPartFilledFact): void {

@@ -178,7 +178,7 @@ export class AccountLog {
     return this.#log.records(0);
   }
 
-  /** How an order was placed, and its fills before a fact. */
+  /** How an order was placed, and what it came to before a fact. */
   orderBefore(order: Uuid, number: number): OrderHistory {
     const start = this.#numberAt(uuidTimeMs(order), number);
     // If the clock was set back since, the order is earlier in the log.
@@ -191,19 +191,27 @@ export class AccountLog {
     const bytes = uuidBytes(order);
     let placed: OrderPlacedFact | null = null;
     const fills: OrderPartFilledFact[] = [];
+    let arrivesAtMs: EpochMs | null = null;
+    let cancelsAtMs: EpochMs | null = null;
     for (const record of this.#log.records(after)) {
       if (record.firstNumber >= before) break;
       if (!has(record, bytes)) continue;
       for (const { number, fact } of factsIn(record)) {
         if (number >= before) break;
-        if (fact.kind === 'order_placed' && fact.order === order) placed = fact;
-        if (fact.kind === 'order_amended' && fact.order === order && placed !== null) {
+        if (!('order' in fact) || fact.order !== order) continue;
+        if (fact.kind === 'order_placed') {
+          placed = fact;
+          arrivesAtMs = dueOf(fact, fact.latencyMs);
+        } else if (fact.kind === 'order_part_filled') fills.push(fact);
+        else if (fact.kind === 'order_arrived') arrivesAtMs = null;
+        else if (fact.kind === 'order_cancel_accepted') cancelsAtMs = fact.cancelsAtMs;
+        else if (fact.kind === 'order_amended' && placed !== null) {
           placed = amendedOrder(placed, fact);
+          if (!fact.keepsPlace) arrivesAtMs = dueOf(fact, placed.latencyMs);
         }
-        if (fact.kind === 'order_part_filled' && fact.order === order) fills.push(fact);
       }
     }
-    return placed === null ? null : { placed, fills };
+    return placed === null ? null : { placed, fills, arrivesAtMs, cancelsAtMs };
   }
 
   close(): void {
@@ -223,7 +231,19 @@ export class AccountLog {
   }
 }
 
-type OrderHistory = { placed: OrderPlacedFact; fills: OrderPartFilledFact[] };
+/** When an order under this latency meets the book; null: at once. */
+function dueOf({ atMs }: { atMs: EpochMs }, latencyMs: number): EpochMs | null {
+  return latencyMs === 0 ? null : atMs + latencyMs;
+}
+
+type OrderHistory = {
+  placed: OrderPlacedFact;
+  fills: OrderPartFilledFact[];
+  /** When it meets the book; null: it has. */
+  arrivesAtMs: EpochMs | null;
+  /** When its cancel meets the book; null: it has none under way. */
+  cancelsAtMs: EpochMs | null;
+};
 export type PageBounds = { after: number; upTo: number; limit: number; bytesMax: number };
 
 /** The facts of an account in a record. */

@@ -28,6 +28,7 @@ import type {
   ClockSet,
   FillNoted,
   GameChanged,
+  LiquidityTaken,
   MarketCorrected,
   MarketResolved,
   MarketValued,
@@ -202,6 +203,7 @@ export type PrimaryFact =
   | OrderQueuedFact
   | QueueMetFact
   | FillNoted
+  | LiquidityTaken
   | BookMissed
   | OrderArrivedFact
   | OrderCancelAcceptedFact

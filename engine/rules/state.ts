@@ -21,6 +21,7 @@ import type {
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
+import type { MarketLiquidity } from '../memory/market-liquidity.ts';
 import type { OrderGroups } from '../memory/order-groups.ts';
 import type { OrderMarks } from '../memory/order-marks.ts';
 import type { OrderRealism } from '../memory/order-realism.ts';
@@ -28,6 +29,7 @@ import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
 import type { Schema } from '../memory/row-places.ts';
 import type { Table } from '../memory/table.ts';
+import type { TakenLevels } from '../memory/taken-levels.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { AppliedChange } from './applied-change.ts';
@@ -116,6 +118,10 @@ export type ShardState = {
   /** Which orders are post-only, of a group, or amended. */
   readonly orderMarks: OrderMarks;
   readonly orderGroups: OrderGroups;
+  /** Displayed sizes that accounts share over all shards: what all have taken of them. */
+  readonly liquidity: MarketLiquidity;
+  /** What the facts of this shard have taken of these. */
+  readonly taken: TakenLevels;
   readonly records: FinishedRecords;
   readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
@@ -162,9 +168,10 @@ export type ShardState = {
 
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  const { accounts, positions, orders, tradeCounts, queue, realism } = state;
+  const { accounts, positions, orders, tradeCounts, queue, realism, taken } = state;
   const { orderFees, tradeFees, orderMarks, orderGroups } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
   const ofGroups = [orderMarks.table, orderGroups.groups, orderGroups.fills] as const;
-  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...ofGroups] as const;
+  const later = [taken.table, ...ofGroups] as const;
+  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...later] as const;
 }

@@ -24,6 +24,8 @@ export function eventWords(event: AccountEvent): EventWords {
       return plain('Order placed', orderWords(event.order));
     case 'order_amended':
       return plain('Order changed', orderWords(event.order));
+    case 'order_arrived':
+      return plain('Order has met the book and rests', orderWords(event.order));
     case 'order_part_filled': {
       const { filledContracts, contracts } = event.order;
       const filled = `${whole(filledContracts)} of ${counted(contracts, 'contract')}`;
@@ -129,6 +131,7 @@ function isNews(event: AccountEvent): boolean {
   switch (event.type) {
     case 'order_placed':
     case 'order_amended':
+    case 'order_arrived':
     case 'account_reset':
     // The trade of the fill is an event of its own.
     case 'order_filled':

@@ -3,12 +3,14 @@
 import { ExpiryQueue } from '../../memory/expiry-queue.ts';
 import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
+import { liquidityMemory, MarketLiquidity } from '../../memory/market-liquidity.ts';
 import { OrderGroups } from '../../memory/order-groups.ts';
 import { OrderMarks } from '../../memory/order-marks.ts';
 import { OrderRealism } from '../../memory/order-realism.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
 import { QueuePlaces } from '../../memory/queue-places.ts';
 import { Table } from '../../memory/table.ts';
+import { TakenLevels } from '../../memory/taken-levels.ts';
 import { TradeCounts } from '../../memory/trade-counts.ts';
 import { UuidIndex } from '../../memory/uuid-index.ts';
 import { AppliedChange } from '../../rules/applied-change.ts';
@@ -31,10 +33,14 @@ import type { ShardRecords } from './shard-records.ts';
 /** The state of the rules, with the finished records that a checkpoint writes. */
 export type StoredState = ShardState & { readonly records: ShardRecords };
 
-/** A shard that has seen nothing. Throws on a fill model that it does not know. */
+/**
+ * A shard that has seen nothing. `liquidity`: displayed sizes that it shares with other shards; left
+ * out: with none. Throws on a fill model that it does not know.
+ */
 export function createState<Records extends FinishedRecords>(
   config: CoreConfig,
   records: Records,
+  liquidity = new MarketLiquidity(liquidityMemory(1), 0),
 ): ShardState & { readonly records: Records } {
   const accounts: AccountTable = new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED);
   const orders: OrderTable = new Table('orders', ORDER_COLUMNS, ORDER_DERIVED, 'account');
@@ -49,7 +55,7 @@ export function createState<Records extends FinishedRecords>(
   const [markets, instruments]: [Market[], Instrument[]] = [[], []];
   return {
     config,
-    fillModel: fillModels(config.fillModel ?? 'top_of_book'),
+    fillModel: fillModels(config.fillModel ?? 'top_of_book', liquidity),
     accounts,
     orders,
     positions,
@@ -69,6 +75,8 @@ export function createState<Records extends FinishedRecords>(
     realism,
     orderMarks: new OrderMarks(),
     orderGroups: new OrderGroups(),
+    liquidity,
+    taken: new TakenLevels(),
     records,
     applied: new AppliedChange(),
     tradeCounts: new TradeCounts(),

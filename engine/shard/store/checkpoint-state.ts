@@ -107,7 +107,7 @@ export function referenceDataOf(state: ShardState): ReferenceData {
 
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
 const ADDED_TABLES: ReadonlySet<string> = new Set([
-  ...['queue', 'realism', 'order_fees', 'trade_fees'],
+  ...['queue', 'realism', 'order_fees', 'trade_fees', 'taken_levels'],
   ...['order_marks', 'order_groups', 'group_fills'],
 ]);
 
@@ -189,6 +189,7 @@ export function rebuildDerived(state: ShardState): void {
   }
   if (!allAtOnce) joinInOrder(state);
   state.queue.rebuild();
+  state.taken.rebuild();
 }
 
 function joinInOrder(state: ShardState): void {
