@@ -19,7 +19,7 @@ import type { RejectionCode } from '../../engine/rules/rejections.ts';
 import { amend, amendCloses } from './naive-amend.ts';
 import { book } from './naive-book.ts';
 import { mayAdjust, roomCentsBeside, roomCentsOf } from './naive-bounds.ts';
-import { booksOf, rememberTaken } from './naive-depth.ts';
+import { booksOf, rememberShared, rememberTaken } from './naive-depth.ts';
 import { groupList, makeGroup, removeGroup } from './naive-groups.ts';
 import {
   correctMarket,
@@ -265,6 +265,7 @@ function applyCommand(state: ModelState, command: Command): Reply {
     case 'switches':
       state.venueData = command.venueData;
       state.selfReset = command.selfReset;
+      if (command.followsBooks === true) state.followsBooks = true;
       return answer({});
     case 'clock':
       setClockBack(state, state.nowMs - command.toMs);
@@ -416,6 +417,8 @@ function takeQuote(state: ModelState, tick: QuoteTick): void {
     ...booksOf(tick, last),
   };
   rememberTaken(market.quote, last);
+  rememberShared(market.quote, market.before);
+  if (market.quote.bids.length + market.quote.asks.length > 0) market.before = null;
 }
 
 /** A cancelled game voids its markets without a result. Rule S7 (engine/RULES.md). */

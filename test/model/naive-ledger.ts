@@ -106,7 +106,7 @@ export function fill(
   const spendable = accountOf(state, order.account).balanceCents;
   const held = rested ? holdCentsOf(order) : 0;
   stopResting(state, order);
-  take(state, order.account, offer.lots);
+  take(state, order, offer.lots);
   const { contracts, priceCents, cents, venue } = offer;
   const entry = { contracts, priceCents, cents, feeCents: null as Cents | null, venue };
   if (order.feesOn) entry.feeCents = feeOf(state, order, offer, role);
