@@ -237,7 +237,7 @@ async function listenForApi(
     host: config.host,
     port: config.port,
     tls: config.tls,
-    socketPath: `${BASE_PATH}/stream`,
+    socketPaths: [`${BASE_PATH}/stream`, `${VENUE_API_PATH}/ws/v2`],
     headers: publicHeaders(config),
     ...(listeners === null ? {} : { sharing: 'first' as const }),
     isBehindProxy: config.behindTlsProxy,
@@ -305,7 +305,7 @@ async function listenForOperator(context: ServerContext, metrics: Metrics): Prom
     tls: null,
     headers: headerLines(SECURITY),
     isBehindProxy: false,
-    socketPath: null,
+    socketPaths: [],
     onAnswer: null,
     handle: (http) => {
       if (isOfPage(http)) handlePages(http);

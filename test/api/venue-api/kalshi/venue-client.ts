@@ -91,7 +91,10 @@ export type Called = { status: number; headers: Headers; json: ReturnType<JSON['
 let people = 0;
 
 /** A person with a key of their own. */
-export async function newTrader(server: WholeServer, plan: Plan = 'basic'): Promise<Trader> {
+export async function newTrader(
+  server: { origin: string; paperbook: Pick<WholeServer['paperbook'], 'identity'> },
+  plan: Plan = 'basic',
+): Promise<Trader> {
   const { identity } = server.paperbook;
   const user = newUser({ email: `venue${people++}@example.com`, plan }, Date.now());
   await identity.addUser(user);
