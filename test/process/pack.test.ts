@@ -24,7 +24,7 @@ const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
 const INSTALLS_WITHIN_MS = 240_000;
-const LARGEST_BYTES = 18_500_000;
+const LARGEST_BYTES = 19_500_000;
 
 /** The one tarball that an npm command leaves in a folder of its own. */
 async function packedIn(folder: string, args: string[]): Promise<string> {
