@@ -58,10 +58,11 @@ export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Rep
   });
 }
 
-/** Nothing without a result of the venue_a market. */
+/** Nothing without a result of its venue_a market, or with two such markets. */
 function resultOf(state: ModelState, instrumentId: string): Json {
-  for (const listing of listingsInVenueOrder(state, instrumentId)) {
-    const number = listing.venue === 'venue_a' ? marketNumberOfListing(state, listing) : null;
+  const home = listingsInVenueOrder(state, instrumentId).filter(({ venue }) => venue === 'venue_a');
+  for (const listing of home.length === 1 ? home : []) {
+    const number = marketNumberOfListing(state, listing);
     const result = number === null ? null : marketOf(state, number).result;
     if (result === null) continue;
     const { outcome } = result;

@@ -197,13 +197,12 @@ function quoteView(state: ShardState, instrument: Described, atMs: EpochMs) {
   };
 }
 
-/** Of the venue_a market, in the instrument's terms. */
-function resultView({ listings }: Instrument) {
-  const home = listings.find(({ market }) => market.venue === HOME_VENUE);
-  const result = home === undefined ? null : resultOf(home.market);
-  if (home === undefined || result === null) return undefined;
+/** Of its one venue_a market, which an instrument of the past keeps, in the instrument's terms. */
+function resultView({ home }: Instrument) {
+  const result = home === null ? null : resultOf(home.market);
+  if (home === null || result === null) return undefined;
   const { outcome, yesPayoutCents, noPayoutCents } = result;
-  const same = home.listing.polarity === 1;
+  const same = home.polarity === 1;
   if (outcome === 'void') return { outcome, yesPaysCents: null };
   const yesPaysCents = same ? yesPayoutCents : noPayoutCents;
   if (outcome === 'scalar') return { outcome, yesPaysCents };
