@@ -35,6 +35,19 @@ export type TrailPlaced = {
   /** Null: a market order. */
   limitPriceCents: PriceCents | null;
   expiresAtMs: EpochMs | null;
+  /** Its order group; null: it is of none. */
+  group: Uuid | null;
+};
+
+/** An order is another from now on. */
+export type TrailAmended = {
+  kind: 'amended';
+  number: number;
+  atMs: EpochMs;
+  order: Uuid;
+  idempotencyKey: string;
+  contracts: Contracts;
+  limitPriceCents: PriceCents;
 };
 
 export type TrailFill = {
@@ -104,6 +117,7 @@ export type TrailCorrected = {
 export type TrailEntry =
   | TrailPlaced
   | TrailFill
+  | TrailAmended
   | TrailQueued
   | TrailEnded
   | TrailOver
@@ -154,6 +168,7 @@ function arrivingAfter(fact: Fact, arriving: Uuid | null): Uuid | null {
   if (fact.kind === 'order_placed') return fact.latencyMs === 0 ? fact.order : null;
   if (fact.kind === 'order_arrived') return fact.order;
   if (fact.kind === 'order_amended' && !fact.keepsPlace) return fact.order;
+  if (fact.kind === 'order_amended' && !fact.keepsPlace) return fact.order;
   return fact.kind === 'order_queued' ? null : arriving;
 }
 
@@ -163,11 +178,16 @@ function entryOf(number: number, fact: OfAccount, arriving: Uuid | null): TrailE
   switch (fact.kind) {
     case 'order_placed': {
       const { atMs, order, idempotencyKey, market, action, side, contracts } = fact;
-      const { limitPriceCents, expiresAtMs } = fact;
+      const { limitPriceCents, expiresAtMs, group } = fact;
       return {
         ...{ kind: 'placed', number, atMs, order, idempotencyKey, market, action, side, contracts },
-        ...{ limitPriceCents, expiresAtMs },
+        ...{ limitPriceCents, expiresAtMs, group },
       };
+    }
+    case 'order_amended': {
+      const { atMs, order, idempotencyKey, contracts, limitPriceCents } = fact;
+      const made = { kind: 'amended', number, atMs, order, idempotencyKey } as const;
+      return { ...made, contracts, limitPriceCents };
     }
     case 'order_filled':
     case 'order_part_filled':

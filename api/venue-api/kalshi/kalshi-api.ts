@@ -1,6 +1,6 @@
 /**
  * Kalshi's own API over paper accounts: `/trade-api/v2` and `/trade-api/ws/v2`. A façade: it turns
- * requests into the engine's commands, and facts into the venue's words. Rules A202 to A218
+ * requests into the engine's commands, and facts into the venue's words. Rules A202 to A221
  * (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
@@ -58,7 +58,14 @@ export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
     ...marketRoutes({ ...context, markets, live }),
     ...portfolioRoutes({ ...context, markets, live, ledgers, nowMs: () => engine.nowMs() }),
     socketRoute(sockets),
-    ...orderRoutes({ engine, switches, markets, realism: identity.realism, keyed: counted }),
+    ...orderRoutes({
+      engine,
+      switches,
+      markets,
+      ledgers,
+      realism: identity.realism,
+      keyed: counted,
+    }),
   ];
   const admit = admitter({
     store: { keys: { get: (id) => signatures.keyOf(id) } },

@@ -14,6 +14,7 @@ import {
   type Uuid,
 } from '../../../engine/base/units.ts';
 import type {
+  TrailAmended,
   TrailCorrected,
   TrailEnded,
   TrailEntry,
@@ -49,6 +50,7 @@ export type LedgerOrder = {
   updatedAtMs: EpochMs;
   expiresAtMs: EpochMs | null;
   aheadE2: number | null;
+  group: Uuid | null;
 };
 
 export type LedgerFill = {
@@ -107,6 +109,9 @@ type Holding = {
   soldCents: Cents;
   feesCents: Cents;
 };
+
+/** The key of a change whose caller gave it none begins so: the order keeps its client's id. */
+export const UNNAMED_CHANGE = 'amend-';
 
 /** Older ones are forgotten; orders that rest are not. */
 const KEPT_MAX = 50_000;
@@ -172,6 +177,8 @@ export class Ledger {
         return this.#over(entry);
       case 'corrected':
         return this.#corrected(entry);
+      case 'amended':
+        return this.#amended(entry);
       case 'queued': {
         const order = this.#orders.get(entry.order);
         if (order !== undefined) order.aheadE2 = entry.aheadE2;
@@ -185,7 +192,7 @@ export class Ledger {
   #placed(entry: TrailPlaced): void {
     const { order: id, idempotencyKey, market, action, side, contracts, atMs } = entry;
     const bid = (action === 'buy') === (side === 'yes');
-    const { limitPriceCents, expiresAtMs } = entry;
+    const { limitPriceCents, expiresAtMs, group } = entry;
     const order: LedgerOrder = {
       ...{ id, clientOrderId: idempotencyKey, market, side: bid ? 'bid' : 'ask', action },
       ...{
@@ -194,7 +201,7 @@ export class Ledger {
       },
       ...{ contracts, filled: 0, status: 'resting', reason: null },
       ...{ takerCents: 0, makerCents: 0, takerFeeCents: 0, makerFeeCents: 0 },
-      ...{ placedAtMs: atMs, updatedAtMs: atMs, expiresAtMs, aheadE2: null },
+      ...{ placedAtMs: atMs, updatedAtMs: atMs, expiresAtMs, aheadE2: null, group },
     };
     this.#orders.set(id, order);
     this.#forgetOldOrders();
@@ -261,6 +268,16 @@ export class Ledger {
     position.costCents -= costCents;
     position.realizedCents += cents - costCents - feeCents;
     if (isAll) this.#holdings.delete(trade);
+  }
+
+  #amended({ order: id, atMs, idempotencyKey, contracts, limitPriceCents }: TrailAmended): void {
+    const order = this.#orders.get(id);
+    if (order === undefined) return;
+    order.contracts = contracts;
+    order.yesCents = ofYes(order.outcome, limitPriceCents);
+    order.updatedAtMs = atMs;
+    if (!idempotencyKey.startsWith(UNNAMED_CHANGE)) order.clientOrderId = idempotencyKey;
+    this.#onChange({ kind: 'order', order });
   }
 
   #ended({ order: id, atMs, status, reason }: TrailEnded): void {

@@ -1,10 +1,15 @@
 /**
  * Orders: place, cancel, amend, decrease, one by one and batched, and order groups. Rules A211 to
- * A214 (api/RULES.md).
+ * A214, A220, A221 (api/RULES.md).
  */
 import { randomUUID } from 'node:crypto';
 import { type Static, type TUnknown, Type } from '@sinclair/typebox';
-import { type Contracts, PAYOUT_CENTS, type Uuid } from '../../../engine/base/units.ts';
+import {
+  type Contracts,
+  PAYOUT_CENTS,
+  type PriceCents,
+  type Uuid,
+} from '../../../engine/base/units.ts';
 import { isUuid } from '../../../engine/rules/ids.ts';
 import type { PlaceOrder, Reply, TradingCommand } from '../../../engine/rules/messages.ts';
 import { NoQuery, oneOf } from '../../base/common-schemas.ts';
@@ -18,11 +23,15 @@ import { countingOf, type PaperAccount, personalAccount } from '../../identity/a
 import type { RealismTable } from '../../identity/realism-table.ts';
 import { cancelAll } from '../../operations/cancel-all.ts';
 import type { ServerContext } from '../../operations/server-context.ts';
+import { UNNAMED_CHANGE } from './ledger.ts';
+import type { Ledgers } from './ledgers.ts';
+import { asked } from './live-markets.ts';
 import type { VenueMarkets } from './markets.ts';
 import {
   alreadyExists,
   errorOf,
   fokKilled,
+  invalidCount,
   invalidOrder,
   invalidParameters,
   notFound,
@@ -35,6 +44,7 @@ export type OrderContext = Pick<ServerContext, 'engine' | 'switches'> & {
   markets: VenueMarkets;
   realism: Pick<RealismTable, 'of'>;
   keyed(caller: Caller): CallerReservation;
+  ledgers: Pick<Ledgers, 'current'>;
 };
 
 const Text = Type.String({ minLength: 1, maxLength: 128 });
@@ -78,6 +88,8 @@ const readCancels = fieldsOf(
 /** An order as the engine answers it. */
 type OrderView = {
   orderId: Uuid;
+  tradeId: Uuid | null;
+  marketTicker?: string;
   orderSide: 'yes' | 'no';
   action: 'buy' | 'sell';
   contracts: number;
@@ -90,12 +102,13 @@ type OrderView = {
 type PlacementView = {
   replayed: boolean;
   order: OrderView;
-  trade: { contracts: number; costDollars: number } | null;
+  trade: { contracts: number; costDollars: number; boughtSide: 'yes' | 'no' } | null;
 };
 
 export function orderRoutes(context: OrderContext): Route<Caller>[] {
   const desk = new OrderDesk(context);
   return [
+    ...groupRoutes(context, desk),
     writes({
       ...{ method: 'POST', path: '/v2/portfolio/events/orders', status: 201, body: readOrder },
       run: (caller, body) => desk.place(caller, body),
@@ -113,12 +126,76 @@ export function orderRoutes(context: OrderContext): Route<Caller>[] {
       },
     }),
     writes({
+      ...{ method: 'POST', path: '/v2/portfolio/events/orders/{orderId}/amend', body: readAmend },
+      run: (caller, body, param) => desk.amend(caller, param, body),
+    }),
+    writes({
+      ...{ method: 'POST', path: '/v2/portfolio/events/orders/{orderId}/decrease' },
+      body: readDecrease,
+      run: (caller, body, param) => desk.decrease(caller, param, body),
+    }),
+    writes({
       ...{ method: 'DELETE', path: '/v2/portfolio/events/orders', body: null },
       run: (caller) => desk.cancelAll(caller),
     }),
     writes({
       ...{ method: 'DELETE', path: '/v2/portfolio/events/orders/{orderId}', body: null },
       run: (caller, _body, param) => desk.cancel(caller, param),
+    }),
+  ];
+}
+
+const readGroup = fieldsOf(
+  Type.Object({ contracts_limit: optional(Type.Integer()), contracts_limit_fp: optional(Text) }),
+);
+
+function groupRoutes({ ledgers }: OrderContext, desk: OrderDesk): Route<Caller>[] {
+  const path = '/v2/portfolio/order_groups';
+  const shown = ({ orderGroupId: id, contractsLimit }: GroupView) => ({
+    ...{ id, contracts_limit_fp: fp(contractsLimit), is_auto_cancel_enabled: true },
+    exchange_index: 0,
+  });
+  const reads = (
+    at: string,
+    run: (caller: Caller, param: string) => Promise<object>,
+  ): Route<Caller> =>
+    keyed<Caller, typeof NoQuery, TUnknown, Asked>({
+      ...{ method: 'GET', path: at, scope: 'portfolio:read', mayBeUnavailable: true },
+      ...{ query: NoQuery, response: Type.Unknown() },
+      readQuery: (text) => new Asked(text).requirePrimary(),
+      run: async ({ caller, param }) => JSON.stringify(await run(caller, param)),
+    });
+  return [
+    writes({
+      ...{ method: 'POST', path: `${path}/create`, status: 201, body: readGroup },
+      run: (caller, { contracts_limit: limit, contracts_limit_fp: text }) => {
+        if (limit === undefined && text === undefined) {
+          throw invalidParameters('contracts_limit or contracts_limit_fp is required');
+        }
+        const ofText = text === undefined ? null : countIn(text, 'contracts_limit_fp');
+        const count = ofText ?? countIn(String(limit), 'contracts_limit');
+        if (limit !== undefined && limit !== count) {
+          throw invalidParameters('contracts_limit and contracts_limit_fp must be the same');
+        }
+        return desk.makeGroup(caller, count);
+      },
+    }),
+    reads(path, async (caller) => ({ order_groups: (await desk.groups(caller)).map(shown) })),
+    reads(`${path}/{groupId}`, async (caller, param) => {
+      const group = (await desk.groups(caller)).find(({ orderGroupId }) => {
+        return orderGroupId === param.toLowerCase();
+      });
+      if (group === undefined) throw notFound('no such order group');
+      const { ledger } = await ledgers.current(caller.user);
+      const orders = ledger
+        .orders()
+        .filter(({ group: of, status }) => of === group.orderGroupId && status === 'resting');
+      const { id: _, ...view } = shown(group);
+      return { ...view, orders: orders.map(({ id }) => id) };
+    }),
+    writes({
+      ...{ method: 'DELETE', path: `${path}/{groupId}`, body: null },
+      run: (caller, _body, param) => desk.removeGroup(caller, param),
     }),
   ];
 }
@@ -141,6 +218,29 @@ function writes<B>({ method, path, status, body, run }: Write<B>): Route<Caller>
     run: async ({ caller, body: given, param }) => JSON.stringify(await run(caller, given, param)),
   });
 }
+
+const AmendFields = Type.Object({
+  ticker: Text,
+  side: oneOf(['bid', 'ask']),
+  price: Text,
+  count: Text,
+  client_order_id: optional(Type.String({ maxLength: 128 })),
+  updated_client_order_id: optional(Type.String({ maxLength: 128 })),
+});
+type AmendFields = Static<typeof AmendFields>;
+const readAmend = fieldsOf(AmendFields);
+const DecreaseFields = Type.Object({ reduce_by: optional(Text), reduce_to: optional(Text) });
+type DecreaseFields = Static<typeof DecreaseFields>;
+const readDecrease = fieldsOf(DecreaseFields);
+
+const GROUP_WINDOW_SECONDS = 15;
+type GroupView = { orderGroupId: Uuid; contractsLimit: number };
+type Change = {
+  contracts: Contracts | null;
+  limitPriceCents: PriceCents | null;
+  /** Null: the caller gave none. */
+  key: string | null;
+};
 
 class OrderDesk {
   readonly #context: OrderContext;
@@ -191,6 +291,108 @@ class OrderDesk {
     const { order } = reply as { order: OrderView };
     const reduced = order.contracts - order.filledContracts;
     return { order_id: order.orderId, reduced_by: fp(reduced), ts_ms: engine.nowMs() };
+  }
+
+  async amend(caller: Caller, id: string, body: AmendFields) {
+    const yesCents = priceIn(body.price, 'price');
+    const contracts = countIn(body.count, 'count');
+    const before = await this.#order(caller, id);
+    const { action, orderSide, tradeId } = before;
+    const isBid = (action === 'buy') === (orderSide === 'yes');
+    const { ticker } = this.#context.markets.get(body.ticker);
+    if (before.marketTicker !== ticker) throw invalidParameters('ticker is not that of the order');
+    if (isBid !== (body.side === 'bid')) throw invalidParameters('side is not that of the order');
+    // A sale of a trade has its own side's price; every other order buys a side.
+    const pricedIn = action === 'sell' && tradeId === null ? (isBid ? 'yes' : 'no') : orderSide;
+    const limitPriceCents = pricedIn === 'yes' ? yesCents : PAYOUT_CENTS - yesCents;
+    const named = body.updated_client_order_id ?? '';
+    const key = named === '' ? null : clientOrderId(named);
+    const order = await this.#amend(caller, id, { contracts, limitPriceCents, key });
+    const filled = order.filledContracts;
+    return {
+      order_id: order.orderId,
+      ...(key === null ? {} : { client_order_id: key }),
+      fill_count: fp(filled),
+      remaining_count: fp(order.status === 'resting' ? order.contracts - filled : 0),
+      ...(filled === 0 ? {} : averages(order, null)),
+      ts_ms: this.#context.engine.nowMs(),
+    };
+  }
+
+  /** To no contracts at all is a cancel. */
+  async decrease(caller: Caller, id: string, { reduce_by: by, reduce_to: to }: DecreaseFields) {
+    if ((by === undefined) === (to === undefined)) {
+      throw invalidParameters('exactly one of reduce_by and reduce_to must be given');
+    }
+    const before = await this.#order(caller, id);
+    const filled = before.filledContracts;
+    const left = before.contracts - filled;
+    const wanted =
+      to === undefined ? left - countIn(by!, 'reduce_by') : countIn(to, 'reduce_to', 0);
+    if (wanted < 0 || wanted > left) throw invalidCount(`the order has ${fp(left)} left`);
+    if (wanted === 0) {
+      const { order_id, ts_ms } = await this.cancel(caller, id);
+      return { order_id, remaining_count: fp(0), ts_ms };
+    }
+    const contracts = filled + wanted;
+    const order = await this.#amend(caller, id, { contracts, limitPriceCents: null, key: null });
+    const remaining_count = fp(order.contracts - order.filledContracts);
+    return { order_id: order.orderId, remaining_count, ts_ms: this.#context.engine.nowMs() };
+  }
+
+  async #order(caller: Caller, id: string): Promise<OrderView> {
+    const { engine } = this.#context;
+    const account = caller.user.id;
+    const { order } = await asked<{ order: OrderView }>(engine, account, {
+      ...{ kind: 'order', atMs: engine.nowMs(), account, organizationSlug: null },
+      orderId: orderId(id),
+    });
+    return order;
+  }
+
+  async #amend(
+    caller: Caller,
+    id: string,
+    { contracts, limitPriceCents, key }: Change,
+  ): Promise<OrderView> {
+    const { engine, switches } = this.#context;
+    const { account, counting } = this.#accountOf(caller);
+    const reply = await this.#trade(caller, {
+      ...{ kind: 'amend', atMs: engine.nowMs(), account: account.id, orderId: orderId(id) },
+      idempotencyKey: key ?? UNNAMED_CHANGE + randomUUID(),
+      ...{ contracts, limitPriceCents, counting },
+      ...{ mayOpen: caller.user.plan !== 'none', mayTrade: switches.trading },
+    });
+    return (reply as { order: OrderView }).order;
+  }
+
+  /** The venue's window is always 15 seconds. */
+  async makeGroup(caller: Caller, contractsLimit: Contracts) {
+    const { engine } = this.#context;
+    const atMs = engine.nowMs();
+    const group = newOrderId(atMs);
+    await this.#trade(caller, {
+      ...{ kind: 'make_order_group', atMs, account: caller.user.id, group, contractsLimit },
+      ...{ windowSeconds: GROUP_WINDOW_SECONDS, counting: null },
+    });
+    return { order_group_id: group, subaccount: 0, exchange_index: 0 };
+  }
+
+  async groups(caller: Caller): Promise<GroupView[]> {
+    const { engine } = this.#context;
+    const account = caller.user.id;
+    const query = { kind: 'order_groups', atMs: engine.nowMs(), account } as const;
+    return (await asked<{ orderGroups: GroupView[] }>(engine, account, query)).orderGroups;
+  }
+
+  async removeGroup(caller: Caller, id: string): Promise<object> {
+    const { engine } = this.#context;
+    const { account, counting } = this.#accountOf(caller);
+    const group = groupIn(id)!;
+    await this.#trade(caller, {
+      ...{ kind: 'remove_order_group', atMs: engine.nowMs(), account: account.id, group, counting },
+    });
+    return {};
   }
 
   cancelThese(caller: Caller, ids: readonly string[]) {
@@ -266,7 +468,7 @@ class OrderDesk {
       ...{ routing: 'venue_a', statedProbPct: null, placedVia: caller.placedVia },
       ...{ placedPrivate: account.isPrivate, connection: null },
       ...{ mayOpen: caller.user.plan !== 'none', mayTrade: switches.trading },
-      ...{ postOnly: false, orderGroupId: null },
+      ...{ postOnly: body.post_only ?? false, orderGroupId: groupIn(body.order_group_id) },
       ...{ rejectIfLaterThanMs: null, realism: account.realism, counting },
     };
   }
@@ -286,8 +488,9 @@ function requireSupported(body: OrderFields): void {
   if (body.cancel_order_on_pause === true) {
     throw invalidOrder('cancel_order_on_pause is not supported');
   }
-  for (const field of ['post_only', 'reduce_only', 'order_group_id'] as const) {
-    if (body[field]) throw invalidOrder(`${field} is not supported`);
+  if (body.reduce_only === true) throw invalidOrder('reduce_only is not supported');
+  if (body.post_only === true && body.time_in_force !== 'good_till_canceled') {
+    throw invalidParameters('post_only goes with good_till_canceled only');
   }
 }
 
@@ -308,6 +511,13 @@ function clientOrderId(given: string | undefined): string {
   throw invalidParameters('client_order_id must be 1 to 128 visible ASCII characters');
 }
 
+/** The id of a group; null: none. */
+function groupIn(given: string | null | undefined): Uuid | null {
+  if (given === undefined || given === null || given === '') return null;
+  if (!isUuid(given)) throw notFound('no such order group');
+  return given.toLowerCase();
+}
+
 function orderId(param: string): Uuid {
   if (!isUuid(param)) throw notFound('no such order');
   return param.toLowerCase();
@@ -316,7 +526,9 @@ function orderId(param: string): Uuid {
 /** In the price of yes, and a contract's part of the fees. */
 function averages(order: OrderView, trade: PlacementView['trade']) {
   const filled = order.filledContracts;
-  const isWhole = trade !== null && trade.contracts === filled && order.action === 'buy';
+  // A trade of the other side is one that it has closed.
+  const opened = trade !== null && trade.boughtSide === order.orderSide;
+  const isWhole = opened && trade.contracts === filled && order.action === 'buy';
   const cents = isWhole ? (trade.costDollars * 100) / filled : (order.fillPriceCents ?? 0);
   const yesCents = order.orderSide === 'yes' ? cents : PAYOUT_CENTS - cents;
   return {

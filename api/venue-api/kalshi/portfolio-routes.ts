@@ -333,7 +333,11 @@ export function orderView(
     expiration_time: order.expiresAtMs === null ? null : timeText(order.expiresAtMs),
     created_time: timeText(order.placedAtMs),
     last_update_time: timeText(order.updatedAtMs),
-    ...{ self_trade_prevention_type: null, order_group_id: null, cancel_order_on_pause: false },
+    ...{
+      self_trade_prevention_type: null,
+      order_group_id: order.group,
+      cancel_order_on_pause: false,
+    },
     ...{ subaccount_number: 0, exchange_index: 0 },
   };
 }

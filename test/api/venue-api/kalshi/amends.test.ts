@@ -1,0 +1,100 @@
+/** Post-only orders, changes and groups of orders, as the venue has them. */
+import test, { type ExecutionContext } from 'ava';
+import { AWAY, type Called, HOME, newTrader, order, sharedVenue } from './venue-client.ts';
+
+const server = sharedVenue();
+
+function isRefused(t: ExecutionContext, called: Called, status: number, code: string): string {
+  t.is(called.status, status, JSON.stringify(called.json));
+  t.is(called.json.error.code, code, JSON.stringify(called.json));
+  return called.json.error.details;
+}
+
+test.serial('A220: post_only never takes', async (t) => {
+  const trader = await newTrader(await server());
+  const body = order({ post_only: true, price: '0.43' });
+  const taking = await trader.call('POST', '/portfolio/events/orders', { body });
+  t.is(isRefused(t, taking, 400, 'invalid_order'), 'post only cross');
+  const { data } = await trader.orders.createOrderV2(order({ post_only: true, price: '0.42' }));
+  t.like(data, { fill_count: '0.00', remaining_count: '10.00' });
+  const ioc = { ...body, time_in_force: 'immediate_or_cancel' };
+  const refused = await trader.call('POST', '/portfolio/events/orders', { body: ioc });
+  isRefused(t, refused, 400, 'invalid_parameters');
+});
+
+test.serial('A220: an order is amended and decreased, and keeps its id', async (t) => {
+  const trader = await newTrader(await server());
+  for (const [side, price, next] of [
+    ['bid', '0.30', '0.31'],
+    ['ask', '0.70', '0.69'],
+  ] as const) {
+    const { data: placed } = await trader.orders.createOrderV2(order({ side, price }));
+    const id = placed.order_id;
+    const change = {
+      ticker: AWAY,
+      side,
+      price: next,
+      count: '12',
+      updated_client_order_id: `${side}-2`,
+    };
+    const { data: amended } = await trader.orders.amendOrderV2(id, change);
+    t.like(amended, { order_id: id, remaining_count: '12.00', client_order_id: `${side}-2` });
+    t.like((await trader.orders.getOrder(id)).data.order, {
+      ...{
+        yes_price_dollars: `${next}00`,
+        initial_count_fp: '12.00',
+        client_order_id: `${side}-2`,
+      },
+    });
+    const { data: less } = await trader.orders.decreaseOrderV2(id, { reduce_by: '2.00' });
+    t.like(less, { order_id: id, remaining_count: '10.00' });
+    const { data: to } = await trader.orders.decreaseOrderV2(id, { reduce_to: '3' });
+    t.like(to, { remaining_count: '3.00' });
+    t.like((await trader.orders.getOrder(id)).data.order, { client_order_id: `${side}-2` });
+    const path = `/portfolio/events/orders/${id}`;
+    const other = { body: { ...change, ticker: HOME } };
+    isRefused(t, await trader.call('POST', `${path}/amend`, other), 400, 'invalid_parameters');
+    for (const body of [{}, { reduce_by: '1', reduce_to: '1' }]) {
+      isRefused(
+        t,
+        await trader.call('POST', `${path}/decrease`, { body }),
+        400,
+        'invalid_parameters',
+      );
+    }
+    const much = { body: { reduce_by: '4' } };
+    isRefused(t, await trader.call('POST', `${path}/decrease`, much), 400, 'invalid_count');
+    const { data: none } = await trader.orders.decreaseOrderV2(id, { reduce_to: '0' });
+    t.like(none, { remaining_count: '0.00' });
+    t.like((await trader.orders.getOrder(id)).data.order, { status: 'canceled' });
+  }
+});
+
+test.serial('A221: a group cancels its orders once it has traded its contracts', async (t) => {
+  const trader = await newTrader(await server());
+  const { data: group } = await trader.groups.createOrderGroup({ contracts_limit: 5 });
+  const order_group_id = group.order_group_id;
+  const { data: resting } = await trader.orders.createOrderV2(
+    order({ order_group_id, price: '0.30' }),
+  );
+  const { data: shown } = await trader.groups.getOrderGroup(order_group_id);
+  t.like(shown, { contracts_limit_fp: '5.00', orders: [resting.order_id] });
+  t.is((await trader.groups.getOrderGroups()).data.order_groups?.length, 1);
+  await trader.orders.createOrderV2(order({ order_group_id, count: '5' }));
+  const { data: one } = await trader.orders.getOrder(resting.order_id);
+  t.like(one.order, { status: 'canceled', order_group_id });
+  const body = order({ order_group_id });
+  isRefused(
+    t,
+    await trader.call('POST', '/portfolio/events/orders', { body }),
+    400,
+    'invalid_order',
+  );
+  t.is((await trader.groups.deleteOrderGroup(order_group_id)).status, 200);
+  isRefused(
+    t,
+    await trader.call('GET', `/portfolio/order_groups/${order_group_id}`),
+    404,
+    'not_found',
+  );
+});
