@@ -607,7 +607,7 @@ export type Error_2 = {
 /**
  * Stable: branch on this.
  */
-export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "session_not_found" | "trade_not_found" | "order_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
+export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "session_not_found" | "trade_not_found" | "order_not_found" | "order_group_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "would_take" | "order_group_limit" | "order_groups_full" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
 export declare const ErrorCode: {
     readonly invalid_request: "invalid_request";
     readonly unauthorized: "unauthorized";
@@ -632,6 +632,7 @@ export declare const ErrorCode: {
     readonly session_not_found: "session_not_found";
     readonly trade_not_found: "trade_not_found";
     readonly order_not_found: "order_not_found";
+    readonly order_group_not_found: "order_group_not_found";
     readonly method_not_allowed: "method_not_allowed";
     readonly too_late: "too_late";
     readonly idempotency_key_reused: "idempotency_key_reused";
@@ -648,6 +649,9 @@ export declare const ErrorCode: {
     readonly venue_c_intl_rejected: "venue_c_intl_rejected";
     readonly live_trading_unavailable: "live_trading_unavailable";
     readonly key_limit_reached: "key_limit_reached";
+    readonly would_take: "would_take";
+    readonly order_group_limit: "order_group_limit";
+    readonly order_groups_full: "order_groups_full";
     readonly reset_not_available: "reset_not_available";
     readonly rate_limited: "rate_limited";
     readonly quota_exceeded: "quota_exceeded";
@@ -779,7 +783,7 @@ export type Event = {
      * @pattern ^[0-9]{16}$
      */
     eventId: string;
-    type: "order_placed" | "order_arrived" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
+    type: "order_placed" | "order_amended" | "order_arrived" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
     /**
      * @format date-time
      */
@@ -1390,6 +1394,19 @@ export type LimitBuy = {
      */
     expiresAt?: string;
     /**
+     * Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 would_take; under latency it is canceled with would_take. Default false.
+     */
+    postOnly?: boolean;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
+    /**
      * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
     routing?: "venue_a" | "best";
@@ -1445,6 +1462,19 @@ export type LimitSell = {
      * @format date-time
      */
     expiresAt?: string;
+    /**
+     * Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 would_take; under latency it is canceled with would_take. Default false.
+     */
+    postOnly?: boolean;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
@@ -1506,6 +1536,19 @@ export type LimitTickerBuy = {
      * @format date-time
      */
     expiresAt?: string;
+    /**
+     * Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 would_take; under latency it is canceled with would_take. Default false.
+     */
+    postOnly?: boolean;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
@@ -1592,6 +1635,15 @@ export type MarketBuy = {
      */
     count: number;
     /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
+    /**
      * Of a market buy: fill at this or less, else 409 price_moved.
      * @minimum 1
      * @maximum 99
@@ -1638,6 +1690,15 @@ export type MarketSell = {
      * @format uuid
      */
     tradeId: string;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * Of a market sell: fill at this or more, else 409 price_moved.
      * @minimum 1
@@ -1690,6 +1751,15 @@ export type MarketTickerBuy = {
      * @maximum 1000000000
      */
     count: number;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * Of a market buy: fill at this or less, else 409 price_moved.
      * @minimum 1
@@ -1896,6 +1966,14 @@ export type Order = {
      */
     feesDollars: number | null;
     /**
+     * Whether it may only rest, and never takes.
+     */
+    postOnly: boolean;
+    /**
+     * Its order group; null: it is of none.
+     */
+    orderGroupId: string | null;
+    /**
      * The venue market's ticker.
      */
     marketTicker?: string;
@@ -1903,7 +1981,7 @@ export type Order = {
     /**
      * Reason of a cancel or expiry; else null.
      */
-    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected" | "no_liquidity" | "price_moved") | null;
+    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected" | "no_liquidity" | "price_moved" | "would_take" | "order_group_limit") | null;
     /**
      * Trade that the order opened or closes.
      */
@@ -1953,6 +2031,90 @@ export type OrderBatchResults = {
          */
         body: OrderPlacement | Error_2;
     }[];
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+/**
+ * At least one of contracts and limitPriceCents.
+ */
+export type OrderChange = {
+    /**
+     * One key per change. The same key with the same change returns the order as it is now. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey: string;
+    /**
+     * Contracts of the whole order, with those that have traded. Of a buy.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    contracts?: number;
+    /**
+     * The new limit, in cents a contract.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents?: number;
+};
+export type OrderGroup = {
+    /**
+     * @format uuid
+     */
+    orderGroupId: string;
+    /**
+     * Its orders are canceled once they have traded so many contracts in the window.
+     * @minimum 1
+     * @maximum 1000000
+     */
+    contractsLimit: number;
+    /**
+     * The length of the rolling window.
+     * @minimum 1
+     * @maximum 3600
+     */
+    windowSeconds: number;
+    /**
+     * Contracts that its orders have traded within the window.
+     * @minimum 0
+     */
+    tradedContracts: number;
+    /**
+     * Whether new orders of it are refused now.
+     */
+    isReached: boolean;
+    /**
+     * @format date-time
+     */
+    createdAt: string;
+};
+export type OrderGroupAnswer = {
+    orderGroup: OrderGroup;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type OrderGroupRequest = {
+    /**
+     * Its orders are canceled once they have traded so many contracts in the window.
+     * @minimum 1
+     * @maximum 1000000
+     */
+    contractsLimit: number;
+    /**
+     * The length of the rolling window.
+     * @minimum 1
+     * @maximum 3600
+     */
+    windowSeconds: number;
+};
+export type OrderGroups = {
+    /**
+     * @maxItems 25
+     */
+    orderGroups: OrderGroup[];
     /**
      * Every trade is a paper trade.
      */
@@ -2434,6 +2596,10 @@ export type Quote = {
     marketType: MarketType;
     matchup: string | null;
     gameStatus: GameStatus | null;
+    /**
+     * Present once venue_a has the result.
+     */
+    result?: QuoteResult;
 };
 export type QuoteAnswer = {
     quote: Quote;
@@ -2450,6 +2616,19 @@ export type QuoteAnswer = {
      * Every trade is a paper trade.
      */
     mode: "paper";
+};
+/**
+ * A market's result, in the terms of the instrument.
+ */
+export type QuoteResult = {
+    /**
+     * scalar: a value between yes and no.
+     */
+    outcome: "yes" | "no" | "void" | "scalar";
+    /**
+     * Payout of a contract of yes; null: the cost is paid back.
+     */
+    yesPaysCents: number | null;
 };
 export type QuotesAnswer = {
     /**
@@ -2759,6 +2938,14 @@ export type RestingOrder = {
      * Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor prices have them.
      */
     feesDollars: number | null;
+    /**
+     * Whether it may only rest, and never takes.
+     */
+    postOnly: boolean;
+    /**
+     * Its order group; null: it is of none.
+     */
+    orderGroupId: string | null;
     /**
      * The venue market's ticker.
      */
@@ -3367,6 +3554,60 @@ export declare const Venue: {
     readonly venue_c: "venue_c";
     readonly venue_c_intl: "venue_c_intl";
 };
+export type VenueKeyAnswer = {
+    venueKey: VenueKeyView;
+};
+export type VenueKeyCreateRequest = {
+    /**
+     * a name without control, bidi or zero-width characters. Blanks around it are cut off before it is measured; `Untitled key` when left out or blank.
+     * @maxLength 64
+     * @pattern ^[^\x00-\x08\x0e-\x1f\x7f]*$
+     * @format shown-text
+     */
+    label?: string;
+};
+export type VenueKeyCreateResponse = {
+    /**
+     * KALSHI-ACCESS-KEY of the requests that it signs.
+     * @format uuid
+     */
+    keyId: string;
+    /**
+     * @maxLength 64
+     */
+    label: string;
+    /**
+     * @format date-time
+     */
+    createdAt: string;
+    /**
+     * The private key in PEM, shown once. The server does not keep it.
+     * @pattern ^-----BEGIN RSA PRIVATE KEY-----
+     */
+    privateKeyPem: string;
+};
+export type VenueKeyList = {
+    venueKeys: VenueKeyView[];
+    /**
+     * @minimum 0
+     */
+    count: number;
+};
+export type VenueKeyView = {
+    /**
+     * KALSHI-ACCESS-KEY of the requests that it signs.
+     * @format uuid
+     */
+    keyId: string;
+    /**
+     * @maxLength 64
+     */
+    label: string;
+    /**
+     * @format date-time
+     */
+    createdAt: string;
+};
 /**
  * A venue's prices, in the terms of the instrument.
  */
@@ -3813,6 +4054,91 @@ export type RevokeKeyResponseHeaders = {
 export type RevokeKeyVariables = {
     path: RevokeKeyPath;
     headers?: RevokeKeyHeaders;
+};
+export type ListVenueKeysResult = VenueKeyList;
+export type ListVenueKeysHeaders = {
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListVenueKeysResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+};
+export type ListVenueKeysVariables = {
+    headers?: ListVenueKeysHeaders;
+};
+export type CreateVenueKeyResult = VenueKeyCreateResponse;
+export type CreateVenueKeyBody = VenueKeyCreateRequest;
+export type CreateVenueKeyHeaders = {
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type CreateVenueKeyResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+};
+export type CreateVenueKeyVariables = {
+    body?: CreateVenueKeyBody;
+    headers?: CreateVenueKeyHeaders;
+};
+export type RevokeVenueKeyResult = VenueKeyAnswer;
+export type RevokeVenueKeyPath = {
+    /**
+     * Id of the key, in either case.
+     * @format uuid
+     */
+    keyId: string;
+};
+export type RevokeVenueKeyHeaders = {
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type RevokeVenueKeyResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+};
+export type RevokeVenueKeyVariables = {
+    path: RevokeVenueKeyPath;
+    headers?: RevokeVenueKeyHeaders;
 };
 export type ListTrackRecordKeysResult = TrackRecordKeys;
 export type ListTrackRecordKeysHeaders = {
@@ -5421,6 +5747,162 @@ export type CancelOrderVariables = {
     path: CancelOrderPath;
     headers?: CancelOrderHeaders;
 };
+export type AmendOrderResult = OrderAnswer;
+export type AmendOrderPath = {
+    /**
+     * Id of the order, in either case.
+     * @format uuid
+     */
+    orderId: string;
+};
+export type AmendOrderBody = OrderChange;
+export type AmendOrderHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type AmendOrderResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type AmendOrderVariables = {
+    path: AmendOrderPath;
+    body: AmendOrderBody;
+    headers?: AmendOrderHeaders;
+};
+export type ListOrderGroupsResult = OrderGroups;
+export type ListOrderGroupsHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListOrderGroupsResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListOrderGroupsVariables = {
+    headers?: ListOrderGroupsHeaders;
+};
+export type MakeOrderGroupResult = OrderGroupAnswer;
+export type MakeOrderGroupBody = OrderGroupRequest;
+export type MakeOrderGroupHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type MakeOrderGroupResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type MakeOrderGroupVariables = {
+    body: MakeOrderGroupBody;
+    headers?: MakeOrderGroupHeaders;
+};
+export type RemoveOrderGroupResult = CanceledOrders;
+export type RemoveOrderGroupPath = {
+    /**
+     * Id of the order group, in either case.
+     * @format uuid
+     */
+    orderGroupId: string;
+};
+export type RemoveOrderGroupHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type RemoveOrderGroupResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type RemoveOrderGroupVariables = {
+    path: RemoveOrderGroupPath;
+    headers?: RemoveOrderGroupHeaders;
+};
 export type PreviewOrderResult = OrderPreview;
 export type PreviewOrderBody = OrderRequest;
 export type PreviewOrderHeaders = {
@@ -5768,6 +6250,68 @@ export type Ops = {
             headers?: RevokeKeyHeaders;
         };
         result: RevokeKeyResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+        };
+    };
+    listVenueKeys: {
+        args: {
+            headers?: ListVenueKeysHeaders;
+        };
+        result: ListVenueKeysResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+        };
+    };
+    createVenueKey: {
+        args: {
+            body?: CreateVenueKeyBody;
+            headers?: CreateVenueKeyHeaders;
+        };
+        result: CreateVenueKeyResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+        };
+    };
+    revokeVenueKey: {
+        args: {
+            path: RevokeVenueKeyPath;
+            headers?: RevokeVenueKeyHeaders;
+        };
+        result: RevokeVenueKeyResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -6605,6 +7149,106 @@ export type Ops = {
             headers?: CancelOrderHeaders;
         };
         result: CancelOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    amendOrder: {
+        args: {
+            path: AmendOrderPath;
+            body: AmendOrderBody;
+            headers?: AmendOrderHeaders;
+        };
+        result: AmendOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listOrderGroups: {
+        args: {
+            headers?: ListOrderGroupsHeaders;
+        };
+        result: ListOrderGroupsResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    makeOrderGroup: {
+        args: {
+            body: MakeOrderGroupBody;
+            headers?: MakeOrderGroupHeaders;
+        };
+        result: MakeOrderGroupResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    removeOrderGroup: {
+        args: {
+            path: RemoveOrderGroupPath;
+            headers?: RemoveOrderGroupHeaders;
+        };
+        result: RemoveOrderGroupResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -7540,6 +8184,216 @@ export declare const OPERATIONS: {
         readonly tags: readonly ["Keys"];
         readonly params: readonly [{
             readonly name: "id";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }];
+    };
+    readonly listVenueKeys: {
+        readonly id: "listVenueKeys";
+        readonly method: "GET";
+        readonly path: "/venue_keys";
+        readonly tags: readonly ["Keys"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }];
+    };
+    readonly createVenueKey: {
+        readonly id: "createVenueKey";
+        readonly method: "POST";
+        readonly path: "/venue_keys";
+        readonly tags: readonly ["Keys"];
+        readonly params: readonly [{
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }];
+    };
+    readonly revokeVenueKey: {
+        readonly id: "revokeVenueKey";
+        readonly method: "DELETE";
+        readonly path: "/venue_keys/{keyId}";
+        readonly tags: readonly ["Keys"];
+        readonly params: readonly [{
+            readonly name: "keyId";
             readonly in: "path";
         }, {
             readonly name: "X-Request-Id";
@@ -10998,6 +11852,398 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly amendOrder: {
+        readonly id: "amendOrder";
+        readonly method: "PATCH";
+        readonly path: "/portfolio/orders/{orderId}";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "orderId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listOrderGroups: {
+        readonly id: "listOrderGroups";
+        readonly method: "GET";
+        readonly path: "/portfolio/order_groups";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly makeOrderGroup: {
+        readonly id: "makeOrderGroup";
+        readonly method: "POST";
+        readonly path: "/portfolio/order_groups";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly removeOrderGroup: {
+        readonly id: "removeOrderGroup";
+        readonly method: "DELETE";
+        readonly path: "/portfolio/order_groups/{orderGroupId}";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "orderGroupId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
     readonly previewOrder: {
         readonly id: "previewOrder";
         readonly method: "POST";
@@ -11636,8 +12882,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"amendOrder" | "cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "createVenueKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrderGroups" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "listVenueKeys" | "makeOrderGroup" | "placeOrder" | "placeOrders" | "previewOrder" | "removeOrderGroup" | "resetAccount" | "revokeKey" | "revokeVenueKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/order_groups" | "/portfolio/order_groups/{orderGroupId}" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage" | "/venue_keys" | "/venue_keys/{keyId}", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"amendOrder" | "cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "createVenueKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrderGroups" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "listVenueKeys" | "makeOrderGroup" | "placeOrder" | "placeOrders" | "previewOrder" | "removeOrderGroup" | "resetAccount" | "revokeKey" | "revokeVenueKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/order_groups" | "/portfolio/order_groups/{orderGroupId}" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage" | "/venue_keys" | "/venue_keys/{keyId}", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"amendOrder" | "cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "createVenueKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrderGroups" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "listVenueKeys" | "makeOrderGroup" | "placeOrder" | "placeOrders" | "previewOrder" | "removeOrderGroup" | "resetAccount" | "revokeKey" | "revokeVenueKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/order_groups" | "/portfolio/order_groups/{orderGroupId}" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage" | "/venue_keys" | "/venue_keys/{keyId}", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -11826,6 +13072,53 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     path: RevokeKeyPath;
     headers?: RevokeKeyHeaders;
 }, init?: Init | undefined) => Promise<EnvelopeResult<KeyAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+}, Init>>) & OperationMethodIdentity, listVenueKeys: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: ListVenueKeysHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<VenueKeyList, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+}, Init>>) & OperationMethodIdentity, createVenueKey: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    body?: CreateVenueKeyBody;
+    headers?: CreateVenueKeyHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<VenueKeyCreateResponse, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+}, Init>>) & OperationMethodIdentity, revokeVenueKey: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: RevokeVenueKeyPath;
+    headers?: RevokeVenueKeyHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<VenueKeyAnswer, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;
@@ -12493,6 +13786,86 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     path: CancelOrderPath;
     headers?: CancelOrderHeaders;
 }, init?: Init | undefined) => Promise<EnvelopeResult<OrderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, amendOrder: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: AmendOrderPath;
+    body: AmendOrderBody;
+    headers?: AmendOrderHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listOrderGroups: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: ListOrderGroupsHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<OrderGroups, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, makeOrderGroup: (<Init extends RequestOptions | undefined = undefined>(args: {
+    body: MakeOrderGroupBody;
+    headers?: MakeOrderGroupHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderGroupAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, removeOrderGroup: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: RemoveOrderGroupPath;
+    headers?: RemoveOrderGroupHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<CanceledOrders, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

@@ -72,6 +72,8 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     terms: { ...USUAL_TERMS, limitPriceCents: priceLevel, timeInForce: 'gtc' },
     fillModel: 'top_of_book',
     feeEachMicros: null,
+    postOnly: false,
+    group: null,
     ...PLAIN,
     rests: true,
   };

@@ -175,6 +175,8 @@ export class PaperAccount {
       mayOpen: true,
       mayTrade: true,
       rejectIfLaterThanMs: null,
+      postOnly: false,
+      orderGroupId: null,
       realism: this.#realism,
       counting: null,
     };
@@ -281,11 +283,12 @@ const NOTHING_FINISHED: FinishedRecords = {
   noteOrder: none,
   noteTrade: none,
   orderByKey: none,
+  useOfKey: none,
   closedTrade: none,
   endedOrder: none,
   describedIn: never,
   orderAt: never,
-  outcome: never,
+  ended: never,
   endedOrders: () => [],
   closedTrades: () => [],
 };

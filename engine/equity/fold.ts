@@ -28,7 +28,13 @@ export const MONEY = ['balance', 'held', 'stake', 'realized', 'run'] as const;
 export type HeldSide = { market: MarketNumber; side: Side };
 type Holding = HeldSide & { contracts: Contracts; cents: Cents };
 /** A buy that waits, and the price it holds; the last two are of its fees. */
-type Buy = { limitCents: PriceCents; left: Contracts; eachMicros: number; carryMicros: number };
+type Buy = {
+  limitCents: PriceCents;
+  contracts: Contracts;
+  left: Contracts;
+  eachMicros: number;
+  carryMicros: number;
+};
 type Trade = {
   holding: number;
   contracts: Contracts;
@@ -89,9 +95,20 @@ export class EquityFold {
         if (fact.action !== 'buy' || !fact.rests) return;
         const { contracts: left, feeEachMicros } = fact;
         const fees = { eachMicros: feeEachMicros ?? 0, carryMicros: 0 };
-        const buy = { limitCents: holdPriceCents(fact), left, ...fees };
+        const buy = { limitCents: holdPriceCents(fact), contracts: left, left, ...fees };
         this.#buys.set(fact.order, buy);
         this.#hold(heldFor(buy));
+        return this.#note(atMs);
+      }
+      case 'order_amended': {
+        const buy = this.#buys.get(fact.order);
+        if (buy === undefined) return;
+        const before = heldFor(buy);
+        buy.left += fact.contracts - buy.contracts;
+        buy.contracts = fact.contracts;
+        buy.limitCents = fact.limitPriceCents;
+        buy.eachMicros = fact.feeEachMicros ?? 0;
+        this.#hold(heldFor(buy) - before);
         return this.#note(atMs);
       }
       case 'order_part_filled': {

@@ -66,6 +66,8 @@ const place = record<PlaceOrder>({
   side: nullable(side),
   contracts: nullable(f64),
   tradeId: nullable(text),
+  postOnly: flag,
+  orderGroupId: nullable(text),
   mayOpen: flag,
   mayTrade: flag,
   rejectIfLaterThanMs: nullable(f64),

@@ -13,6 +13,7 @@ import { uuidTimeMs } from '../memory/uuid-words.ts';
 import { changed, newIn } from '../rules/catalog-change.ts';
 import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
 import type { Fact, FactPlace, OrderPartFilledFact, OrderPlacedFact } from '../rules/facts.ts';
+import { amendedOrder } from '../shard/core/shard-records.ts';
 import type { Naming } from '../shard/core/views/subject.ts';
 import { catalogsBack, catalogsIn, type FactSource, factsIn, openLog } from './read-facts.ts';
 
@@ -159,8 +160,10 @@ export class AccountLog {
     return this.#log.follow(after, { signal });
   }
 
+  /** As it was amended, if it was amended at this place. */
   orderPlaced({ record, offset }: FactPlace): OrderPlacedFact {
     const fact = factAt(this.#log.record(record as LogPosition).payload, offset);
+    if (fact.kind === 'order_amended') return amendedOrder(this.orderPlaced(fact.placed), fact);
     invariant(fact.kind === 'order_placed', 'an order was placed by another fact');
     return fact;
   }
@@ -168,6 +171,11 @@ export class AccountLog {
   /** The records from a time on; nothing that happened at it or later is left out. */
   recordsFrom(atMs: EpochMs): Generator<LogRecord> {
     return this.#log.records(this.#numberAt(atMs, Number.MAX_SAFE_INTEGER));
+  }
+
+  /** The records with facts after a number. */
+  recordsAfter(number: number): Generator<LogRecord> {
+    return this.#log.records(number);
   }
 
   /** All records. */
@@ -188,7 +196,7 @@ export class AccountLog {
     const bytes = uuidBytes(order);
     let placed: OrderPlacedFact | null = null;
     const fills: OrderPartFilledFact[] = [];
-    let hasArrived = false;
+    let arrivesAtMs: EpochMs | null = null;
     let cancelsAtMs: EpochMs | null = null;
     for (const record of this.#log.records(after)) {
       if (record.firstNumber >= before) break;
@@ -196,17 +204,28 @@ export class AccountLog {
       for (const { number, fact } of factsIn(record)) {
         if (number >= before) break;
         if (!('order' in fact) || fact.order !== order) continue;
-        if (fact.kind === 'order_placed') placed = fact;
-        else if (fact.kind === 'order_part_filled') fills.push(fact);
-        else if (fact.kind === 'order_arrived') hasArrived = true;
+        if (fact.kind === 'order_placed') {
+          placed = fact;
+          arrivesAtMs = dueOf(fact, fact.latencyMs);
+        } else if (fact.kind === 'order_part_filled') fills.push(fact);
+        else if (fact.kind === 'order_arrived') arrivesAtMs = null;
         else if (fact.kind === 'order_cancel_accepted') cancelsAtMs = fact.cancelsAtMs;
+        else if (fact.kind === 'order_amended' && placed !== null) {
+          placed = amendedOrder(placed, fact);
+          if (!fact.keepsPlace) arrivesAtMs = dueOf(fact, placed.latencyMs);
+        }
       }
     }
-    return placed === null ? null : { placed, fills, hasArrived, cancelsAtMs };
+    return placed === null ? null : { placed, fills, arrivesAtMs, cancelsAtMs };
   }
 
   close(): void {
     this.#log.close();
+  }
+
+  /** A number before all facts of this time and later, unless the clock was set back since. */
+  numberAt(atMs: EpochMs): number {
+    return this.#numberAt(atMs, Number.MAX_SAFE_INTEGER);
   }
 
   /** A number before all facts of this time and later. Times only go back at a `clock_set`. */
@@ -222,11 +241,16 @@ export class AccountLog {
   }
 }
 
+/** When an order under this latency meets the book; null: at once. */
+function dueOf({ atMs }: { atMs: EpochMs }, latencyMs: number): EpochMs | null {
+  return latencyMs === 0 ? null : atMs + latencyMs;
+}
+
 type OrderHistory = {
   placed: OrderPlacedFact;
   fills: OrderPartFilledFact[];
-  /** Of an order under latency: whether it has met the book. */
-  hasArrived: boolean;
+  /** When it meets the book; null: it has. */
+  arrivesAtMs: EpochMs | null;
   /** When its cancel meets the book; null: it has none under way. */
   cancelsAtMs: EpochMs | null;
 };

@@ -6,6 +6,7 @@
 
 import type { AccountRow, Cents, Contracts, PositionRow, PriceCents } from '../base/units.ts';
 import { NO_ROW } from '../base/units.ts';
+import type { GroupRow } from '../memory/order-groups.ts';
 import type { CancelReason, OrderOutcome } from './events.ts';
 
 export class AppliedChange {
@@ -29,6 +30,9 @@ export class AppliedChange {
   reason: CancelReason | null = null;
   /** The order met the book later than it was accepted. */
   hadLatency = false;
+  /** Whether it was post-only, and its group. */
+  postOnly = false;
+  group = NO_ROW as GroupRow;
   fillPriceCents: PriceCents = 0;
   fillVenue: number | null = null;
   /**

@@ -14,6 +14,7 @@ import { levelsOf, takerOf, tradeOf } from './fill-model.ts';
 import { makerNote, noteTaken } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
 import { waitingFee } from './order-fees.ts';
+import { endReached } from './order-groups.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
@@ -162,6 +163,8 @@ function fillResting(
 ): void {
   const { col } = state.orders;
   const model = state.fillModel.modelOfPlaced(fillModelOf(col.flags.get(order)));
+  // A fill before it may have ended its group. Rule T220 (engine/RULES.md).
+  if (!state.orders.isLive(order)) return;
   // The venue's prints fill it, and no quote does. Rule T151 (engine/RULES.md).
   if (model === 'queue' && state.fillModel.queues !== null) return;
   settleAccount(state, col.account.get(order), facts);
@@ -196,4 +199,5 @@ function fillResting(
   emit(state, facts, fillEvent(atMs, order, contracts, traded, fee));
   if (note !== null) emit(state, facts, note);
   noteTaken(state, facts, atMs, taken);
+  endReached(state, atMs, facts);
 }

@@ -1,6 +1,6 @@
 /**
- * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103 (engine/RULES.md),
- * V3, A82 (api/RULES.md).
+ * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103, T205
+ * (engine/RULES.md), V3, A82 (api/RULES.md).
  */
 
 import {
@@ -29,6 +29,7 @@ import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
 import { joinsQueue, possibleFill, reasonUnfilled } from './meet-book.ts';
 import type { PlaceOrder } from './messages.ts';
 import { fillFee, worstEachMicros } from './order-fees.ts';
+import { groupRefusal } from './order-groups.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
 import { placedUnder } from './placed-under.ts';
@@ -50,9 +51,9 @@ import { heldCents, holdPriceCents } from './waiting-terms.ts';
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   const account = state.accountIds.find(order.account);
   const known =
-    account === NO_ROW ? undefined : state.records.orderByKey(account, order.idempotencyKey);
+    account === NO_ROW ? undefined : state.records.useOfKey(account, order.idempotencyKey);
   if (known === undefined) return decideUnderNewKey(state, order, account);
-  if (isSameOrder(state, known, order)) return { kind: 'replay' };
+  if (known.kind === 'placed' && isSameOrder(state, known.placed, order)) return { kind: 'replay' };
   const reused = reject('idempotency_key_reused');
   return countedRefusal(state, order, order.action === 'sell', reused);
 }
@@ -83,6 +84,8 @@ export function decideUnderNewKey(
     if (rejectIfLaterThanMs !== null && state.nowMs > rejectIfLaterThanMs)
       return reject('too_late');
     if (order.action === 'buy' && !order.mayOpen) return reject('membership_required');
+    const refused = order.orderGroupId === null ? null : groupRefusal(state, order, account);
+    if (refused !== null) return refused;
     const subject = tradableSubject(state, order, account);
     return 'kind' in subject ? subject : decideTradable(state, order, subject, account);
   });
@@ -132,6 +135,8 @@ function decideAtPrice(
       return reject('price_moved', movedText(state, priceCents));
     }
   }
+  // Rule T205 (engine/RULES.md).
+  if (order.postOnly && fill !== null) return reject('would_take');
   const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
   const fees = paysFees(order) ? feesOf(state, order, book, { fill, rests }) : null;
   if (order.action === 'buy') {
@@ -346,6 +351,8 @@ function placedEvent(
     terms: order,
     fillModel,
     feeEachMicros: fees === null ? null : fees.eachMicros,
+    postOnly: order.postOnly,
+    group: order.orderGroupId,
     ...under,
     rests,
   };
@@ -359,6 +366,8 @@ function isSameOrder(state: ShardState, known: PlacedOrder, order: PlaceOrder): 
   return (
     ASKED_TERM_NAMES.every((name) => known.terms[name] === order[name]) &&
     known.tradeId === order.tradeId &&
+    known.postOnly === order.postOnly &&
+    known.group === order.orderGroupId &&
     (order.action === 'sell' || isSameSubject(state, known, order))
   );
 }
@@ -419,16 +428,27 @@ function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null
   return null;
 }
 
-/** A buy whose payout cannot be counted would stop its shard when it wins. */
 function checkPayout(
   state: ShardState,
   { contracts }: PlaceOrder,
   account: AccountRow,
 ): string | null {
-  if (contracts === null) return null;
+  return contracts === null ? null : checkPayoutOf(state, account, contracts, 'count');
+}
+
+/**
+ * A buy whose payout cannot be counted would stop its shard when it wins. `contracts`: so many more;
+ * `field` names them.
+ */
+export function checkPayoutOf(
+  state: ShardState,
+  account: AccountRow,
+  contracts: Contracts,
+  field: string,
+): string | null {
   const roomCents = account === NO_ROW ? FIRST_PAYOUT_ROOM_CENTS : payoutRoomCents(state, account);
   if (contracts * PAYOUT_CENTS <= roomCents) return null;
   const most = Math.max(0, Math.floor(roomCents / PAYOUT_CENTS));
   const limit = dollarsOf(Number.MAX_SAFE_INTEGER).toFixed(2);
-  return `count must be at most ${most} now: an account cannot hold more than ${limit} dollars`;
+  return `${field} must be at most ${most} now: an account cannot hold more than ${limit} dollars`;
 }

@@ -22,6 +22,8 @@ import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
 import type { MarketLiquidity } from '../memory/market-liquidity.ts';
+import type { OrderGroups } from '../memory/order-groups.ts';
+import type { OrderMarks } from '../memory/order-marks.ts';
 import type { OrderRealism } from '../memory/order-realism.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
@@ -113,6 +115,9 @@ export type ShardState = {
   readonly queue: QueuePlaces;
   /** What orders were placed under, if it is not the preset `simple`. */
   readonly realism: OrderRealism;
+  /** Which orders are post-only, of a group, or amended. */
+  readonly orderMarks: OrderMarks;
+  readonly orderGroups: OrderGroups;
   /** Displayed sizes that accounts share over all shards: what all have taken of them. */
   readonly liquidity: MarketLiquidity;
   /** What the facts of this shard have taken of these. */
@@ -164,7 +169,9 @@ export type ShardState = {
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
   const { accounts, positions, orders, tradeCounts, queue, realism, taken } = state;
-  const { orderFees, tradeFees } = state;
+  const { orderFees, tradeFees, orderMarks, orderGroups } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
-  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, taken.table] as const;
+  const ofGroups = [orderMarks.table, orderGroups.groups, orderGroups.fills] as const;
+  const later = [taken.table, ...ofGroups] as const;
+  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...later] as const;
 }

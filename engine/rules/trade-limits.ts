@@ -76,7 +76,7 @@ export function limitsLeft(
   const { keyLimits, accountLimits } = counting;
   const { key, account: ofAccount } = decision.use ?? useOf(state, account, counting);
   const { atMs } = ofAccount;
-  if (command.kind !== 'place' || command.action === 'sell') {
+  if (isClosing(command, decision)) {
     return {
       ...{ atMs, closing: true },
       keyPerMinute: keyLimits.closingPerMinute,
@@ -98,6 +98,14 @@ export function limitsLeft(
     accountPerDay: accountLimits.newPerDay,
     accountLeftInDay: left(accountLimits.newPerDay, ofAccount.newInDay),
   };
+}
+
+/** Whether it counts towards the limits of sells and cancels. Rule L3 (engine/RULES.md). */
+function isClosing(command: TradingCommand, decision: Decision): boolean {
+  if (command.kind === 'place') return command.action === 'sell';
+  if (command.kind !== 'amend' || decision.kind === 'replay') return true;
+  const counted = decision.events.find((event) => event.kind === 'trade_counted');
+  return counted === undefined || counted.closing;
 }
 
 const left = (limit: number, used: number) => Math.max(0, limit - used);

@@ -113,6 +113,7 @@ async function openTrades(
           ...{ orderId: uuidOf(2 * key, atMs), idempotencyKey: `open-${key}`, instrumentId },
           ...{ ticker: null, contracts: 1, tradeId: null, mayOpen: true, mayTrade: true },
           ...{ rejectIfLaterThanMs: null, realism: null, counting: null },
+          ...{ postOnly: false, orderGroupId: null },
         };
       });
       if (!shard.run(orders).every(({ ok }) => ok)) t.fail('a trade was not opened');

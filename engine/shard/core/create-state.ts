@@ -4,6 +4,8 @@ import { ExpiryQueue } from '../../memory/expiry-queue.ts';
 import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
 import { liquidityMemory, MarketLiquidity } from '../../memory/market-liquidity.ts';
+import { OrderGroups } from '../../memory/order-groups.ts';
+import { OrderMarks } from '../../memory/order-marks.ts';
 import { OrderRealism } from '../../memory/order-realism.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
 import { QueuePlaces } from '../../memory/queue-places.ts';
@@ -71,6 +73,8 @@ export function createState<Records extends FinishedRecords>(
     tradeFees: new FeeRows('trade_fees'),
     queue: new QueuePlaces(),
     realism,
+    orderMarks: new OrderMarks(),
+    orderGroups: new OrderGroups(),
     liquidity,
     taken: new TakenLevels(),
     records,

@@ -400,6 +400,7 @@ const RESTING: Omit<
 > = {
   ...{ idempotencyKey: 'k', byTicker: false, contracts: 1, trade: null, rests: true },
   ...{ side: 'yes', instrumentSide: 'yes', fillModel: 'top_of_book', feeEachMicros: null },
+  ...{ postOnly: false, group: null },
   ...PLAIN,
   ...{ ...USUAL_TERMS, timeInForce: 'gtc', limitPriceCents: 5 },
 };

@@ -233,6 +233,8 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     terms: orderTerms({ limitPriceCents: 20 }),
     fillModel: 'top_of_book',
     feeEachMicros: null,
+    postOnly: false,
+    group: null,
     ...PLAIN,
     rests: true,
     ...over,

@@ -27,6 +27,8 @@ export const PLACED: OrderPlacedFact = {
   byTicker: false,
   fillModel: 'top_of_book',
   feeEachMicros: null,
+  postOnly: false,
+  group: null,
   ...PLAIN,
   rests: true,
   trade: null,

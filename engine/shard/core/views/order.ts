@@ -61,6 +61,8 @@ const NAMES = memberNames(
   'trade',
   'fillVenue',
   'fillModel',
+  'postOnly',
+  'orderGroupId',
   'feesDollars',
   'mode',
   'venueData',
@@ -70,7 +72,15 @@ const NOT_ENDED = pieceOf(',"executedAt":null,"canceledAt":null');
 
 /** The shown fields of an order as it was placed. */
 type Placed = TradedSide & Pick<OrderPlaced, PlacedField>;
-type PlacedField = 'orderId' | 'contracts' | 'terms' | 'fillModel' | 'latencyMs' | 'feeEachMicros';
+type PlacedField =
+  | 'orderId'
+  | 'contracts'
+  | 'terms'
+  | 'fillModel'
+  | 'latencyMs'
+  | 'feeEachMicros'
+  | 'postOnly'
+  | 'group';
 type Ended = Omit<OrderOutcome, 'venue'>;
 
 /** The fields of a resting order in GET /portfolio; it omits four fields of Order. */
@@ -96,7 +106,10 @@ export function writeEndedJustNow(
   state: ShardState,
   { atMs, order }: OrderEnded,
 ): void {
-  writeEnded(to, state, placedAt(state, order), outcomeJustNow(state, atMs));
+  const { postOnly, group: row } = state.applied;
+  const group = row === NO_ROW ? null : state.orderGroups.idOf(row);
+  const placed = { ...placedAt(state, order), postOnly, group };
+  writeEnded(to, state, placed, outcomeJustNow(state, atMs));
 }
 
 /** The orders that these events have ended: their rows are not reused yet. Rule A74 (api/RULES.md). */
@@ -243,6 +256,8 @@ function writeFields(
   to.time(NAMES.createdAt, uuidTimeMs(orderId));
   writeOrderTerms(to, terms);
   to.text(NAMES.fillModel, fillModel);
+  to.flag(NAMES.postOnly, placed.postOnly);
+  to.text(NAMES.orderGroupId, placed.group);
   if (feesCents === null) to.null(NAMES.feesDollars);
   else to.dollars(NAMES.feesDollars, feesCents);
   writeMarketTicker(to, naming, placed.market);
@@ -251,7 +266,9 @@ function writeFields(
 /** The fields that an order's row shows. The order rests, or did until now. */
 function placedAt(state: ShardState, row: OrderRow): Placed {
   const { col } = state.orders;
+  const { orderMarks, orderGroups } = state;
   const flags = col.flags.get(row);
+  const group = orderMarks.group(row);
   return {
     orderId: state.orderIds.idOf(row),
     market: col.market.get(row),
@@ -262,6 +279,8 @@ function placedAt(state: ShardState, row: OrderRow): Placed {
     fillModel: fillModelOf(flags),
     latencyMs: state.realism.latencyMs(row),
     feeEachMicros: state.orderFees.has(row) ? state.orderFees.eachMicros(row) : null,
+    postOnly: orderMarks.postOnly(row),
+    group: group === NO_ROW ? null : orderGroups.idOf(group),
     terms: waitingTermsAt(state, row),
   };
 }
