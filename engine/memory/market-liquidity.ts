@@ -154,9 +154,14 @@ export class MarketLiquidity {
     this.#volumeWords = wordsOfVolume(memory.shards);
   }
 
+  /** Whether anything was ever taken. */
+  get isUsed(): boolean {
+    return this.#control[ROWS] !== 0;
+  }
+
   /** Whether anything is taken of a market. */
   isTaken(market: MarketNumber): boolean {
-    return this.#rows > 0 && this.#firstOf(market) !== 0;
+    return this.#firstOf(market) !== 0;
   }
 
   /** What is left of a level. */

@@ -62,13 +62,14 @@ export class BookDepth {
     const { depthChange } = tick;
     const at = sides.lastQuote;
     // From the first that anybody takes on, every shard notes when a level changes.
-    if (this.#shared.isTaken(tick.market)) {
+    const isNoted = this.#shared.isUsed;
+    if (isNoted && this.#shared.isTaken(tick.market)) {
       sides.yes.noteChanges(at);
       sides.no.noteChanges(at);
     }
-    at.highMs = Math.max(at.highMs, tick.atMs);
+    if (tick.atMs > at.highMs) at.highMs = tick.atMs;
     // What a start finds may have been displayed before it.
-    at.lowMs = sides.isNew ? 0 : Math.min(tick.sinceMs ?? at.highMs, at.highMs);
+    if (isNoted) at.lowMs = sides.isNew ? 0 : Math.min(tick.sinceMs ?? at.highMs, at.highMs);
     if (depthChange === undefined) {
       sides.yes.setAll(asksOf(tick, 'yes'), at);
       sides.no.setAll(asksOf(tick, 'no'), at);
