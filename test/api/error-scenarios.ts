@@ -62,6 +62,12 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   searchInstruments: { path: '/instruments/search?q=away' },
   getOrder: { path: `/portfolio/orders/${SOME_ID}` },
   cancelOrder: { path: `/portfolio/orders/${SOME_ID}` },
+  amendOrder: {
+    path: `/portfolio/orders/${SOME_ID}`,
+    body: { idempotencyKey: 'change', limitPriceCents: 1 },
+  },
+  makeOrderGroup: { body: { contractsLimit: 1, windowSeconds: 60 } },
+  removeOrderGroup: { path: `/portfolio/order_groups/${SOME_ID}` },
   getOrderReceipt: { path: `/portfolio/orders/${SOME_ID}/receipt` },
   getTradeReceipt: { path: `/portfolio/trades/${SOME_ID}/receipt` },
   placeOrder: { body: { ...MARKET, idempotencyKey: 'k' } },
@@ -184,7 +190,11 @@ async function withoutLog({ t, operation }: Scenario): Promise<Answer> {
 }
 
 /** Common errors that some operations give in their own way. */
-type OwnError = '503 internal_error' | '404 organization_not_found' | '403 organization_forbidden';
+type OwnError =
+  | '503 internal_error'
+  | '404 organization_not_found'
+  | '403 organization_forbidden'
+  | '403 trading_off';
 
 /**
  * The operations' own rules, by code. Common codes are reached there as well, except a code with
@@ -293,7 +303,66 @@ export const OWN: Record<string, { [error in ErrorCode | OwnError]?: Reach }> = 
     instrument_not_found: (scenario) => ask(scenario, {}, 'instrumentId=ins_ZZZZZZZZZZZZ'),
     rate_limited: (scenario) => untilRefused(() => ask(scenario), undefined),
   },
+  amendOrder: {
+    // An order that is not there is said first.
+    '403 trading_off': async (scenario) => {
+      const { order } = (await place(scenario, RESTING)).json;
+      await scenario.api.switches.set('trading', false);
+      const answer = await amend(scenario, order.orderId);
+      await scenario.api.switches.set('trading', true);
+      return answer;
+    },
+    order_not_found: (scenario) => ask(scenario),
+    already_closed: async (scenario) => {
+      const { order } = (await place(scenario, RESTING)).json;
+      await cancel(scenario, order.orderId);
+      return amend(scenario, order.orderId);
+    },
+    idempotency_key_reused: async (scenario) => {
+      const { order } = (await place(scenario, RESTING)).json;
+      await amend(scenario, order.orderId, { idempotencyKey: 'reused', limitPriceCents: 1 });
+      return amend(scenario, order.orderId, { idempotencyKey: 'reused', limitPriceCents: 3 });
+    },
+    rate_limited: (scenario) => untilRefused(() => ask(scenario), 'order_not_found'),
+    membership_required: async (scenario) => {
+      const { order } = (await place(scenario, RESTING)).json;
+      const { store } = scenario.api;
+      await store.changeUser([...store.users.values()].at(-1)!.id, { plan: 'none' });
+      return amend(scenario, order.orderId);
+    },
+    market_not_open: async (scenario) => {
+      const { order } = (await place(scenario, RESTING)).json;
+      pause(scenario);
+      return amend(scenario, order.orderId);
+    },
+    would_take: async (scenario) => {
+      const { order } = (await place(scenario, { ...RESTING, postOnly: true })).json;
+      return amend(scenario, order.orderId, { limitPriceCents: 99 });
+    },
+    insufficient_balance: async (scenario) => {
+      const { order } = (await place(scenario, RESTING)).json;
+      return amend(scenario, order.orderId, { contracts: 1_000_000_000 });
+    },
+  },
+  makeOrderGroup: {
+    order_groups_full: (scenario) => untilRefused(() => ask(scenario), undefined),
+  },
+  removeOrderGroup: {
+    order_group_not_found: (scenario) => ask(scenario),
+    rate_limited: (scenario) => untilRefused(() => ask(scenario), 'order_group_not_found'),
+  },
   placeOrder: {
+    order_group_not_found: (scenario) => place(scenario, { ...MARKET, orderGroupId: SOME_ID }),
+    order_group_limit: async (scenario) => {
+      const path = '/portfolio/order_groups';
+      const body = { contractsLimit: 1, windowSeconds: 60 };
+      const operation = { ...scenario.operation, path, body };
+      const { orderGroup } = (await ask({ ...scenario, operation })).json;
+      const grouped = { ...MARKET, orderGroupId: orderGroup.orderGroupId };
+      await place(scenario, grouped);
+      return place(scenario, grouped);
+    },
+    would_take: (scenario) => place(scenario, { ...RESTING, limitPriceCents: 99, postOnly: true }),
     too_late: (scenario) =>
       place(scenario, { ...MARKET, rejectIfLaterThan: '2020-01-01T00:00:00Z' }),
     us_not_eligible: (scenario) => place(scenario, { ...MARKET, execution: 'venue_c' }),
@@ -325,14 +394,11 @@ export const OWN: Record<string, { [error in ErrorCode | OwnError]?: Reach }> = 
       return sell(scenario, trade.tradeId);
     },
     market_resolved: (scenario) => {
-      const payouts = { yesPayoutCents: 100, noPayoutCents: 0 };
-      const result = { kind: 'result', outcome: 'yes', ...payouts } as const;
-      scenario.engine.tick({ ...result, market: 0, source: 0, atMs: NOON_MS });
+      resolve(scenario);
       return place(scenario, MARKET);
     },
     market_not_open: (scenario) => {
-      const paused = { kind: 'status', status: 'paused' } as const;
-      scenario.engine.tick({ ...paused, market: 0, source: 0, atMs: NOON_MS });
+      pause(scenario);
       return place(scenario, MARKET);
     },
     no_liquidity: (scenario) => {
@@ -440,7 +506,32 @@ function sell(scenario: Scenario, tradeId: string): Promise<Answer> {
 }
 
 function cancel(scenario: Scenario, orderId: string): Promise<Answer> {
-  return at(`/portfolio/orders/${orderId}`)(scenario);
+  const { body: _, ...operation } = scenario.operation;
+  const path = `/portfolio/orders/${orderId}`;
+  return ask({ ...scenario, operation: { ...operation, method: 'DELETE', path } });
+}
+
+let changes = 0;
+
+/** A change of an order, each with its key. */
+function amend(scenario: Scenario, orderId: string, change?: object): Promise<Answer> {
+  changes++;
+  const own = change ?? { limitPriceCents: 1 };
+  const body = { idempotencyKey: `change-${changes}`, ...own };
+  const path = `/portfolio/orders/${orderId}`;
+  return ask({ ...scenario, operation: { ...scenario.operation, method: 'PATCH', path, body } });
+}
+
+function resolve({ engine }: Scenario): void {
+  const payouts = { yesPayoutCents: 100, noPayoutCents: 0 };
+  engine.tick({
+    ...{ kind: 'result', outcome: 'yes', ...payouts },
+    ...{ market: 0, source: 0, atMs: NOON_MS },
+  });
+}
+
+function pause({ engine }: Scenario): void {
+  engine.tick({ kind: 'status', status: 'paused', market: 0, source: 0, atMs: NOON_MS });
 }
 
 /** Repeats until the answer changes. */

@@ -185,7 +185,6 @@ const AMENDING_ERRORS: readonly ErrorCode[] = [
   'membership_required',
   'order_not_found',
   'already_closed',
-  'market_resolved',
   'market_not_open',
   'would_take',
   'insufficient_balance',

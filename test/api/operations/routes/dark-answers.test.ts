@@ -163,6 +163,7 @@ function pathsOf(
     '/portfolio/orders/{orderId}': [`/portfolio/orders/${trader.orderId}`],
     '/portfolio/orders/{orderId}/receipt': [`/portfolio/orders/${trader.orderId}/receipt`],
     '/portfolio/trades/{tradeId}/receipt': [`/portfolio/trades/${trader.tradeId}/receipt`],
+    '/portfolio/order_groups': ['/portfolio/order_groups'],
     '/portfolio/equity': ['/portfolio/equity'],
     '/portfolio/events': ['/portfolio/events?limit=500'],
   };
