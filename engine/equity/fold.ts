@@ -1,6 +1,6 @@
 /**
  * The money of one account after each of its facts, and its holdings in each market. Rules A92, A93
- * (api/RULES.md), M20 (engine/RULES.md).
+ * (api/RULES.md), M20, M21 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -28,7 +28,14 @@ export const MONEY = ['balance', 'held', 'stake', 'realized', 'run'] as const;
 export type HeldSide = { market: MarketNumber; side: Side };
 type Holding = HeldSide & { contracts: Contracts; cents: Cents };
 /** A buy that waits, and the price it holds; the last two are of its fees. */
-type Buy = { limitCents: PriceCents; left: Contracts; eachMicros: number; carryMicros: number };
+type Buy = {
+  limitCents: PriceCents;
+  /** What opens; of a netting order, `closes` beside it holds nothing. Rule M21. */
+  left: Contracts;
+  closes: Contracts;
+  eachMicros: number;
+  carryMicros: number;
+};
 type Trade = {
   holding: number;
   contracts: Contracts;
@@ -87,12 +94,23 @@ export class EquityFold {
         return this.#note(atMs);
       case 'order_placed': {
         if (fact.action !== 'buy' || !fact.rests) return;
-        const { contracts: left, feeEachMicros } = fact;
+        const { contracts, feeEachMicros, netting } = fact;
         const fees = { eachMicros: feeEachMicros ?? 0, carryMicros: 0 };
-        const buy = { limitCents: holdPriceCents(fact), left, ...fees };
+        const closes = netting?.closes ?? 0;
+        const left = contracts - closes;
+        const buy = { limitCents: holdPriceCents(fact), left, closes, ...fees };
         this.#buys.set(fact.order, buy);
         this.#hold(heldFor(buy));
         return this.#note(atMs);
+      }
+      case 'fill_nets': {
+        // More than it was placed to close may be held by then, and is released.
+        const buy = this.#buys.get(fact.order);
+        if (buy === undefined || fact.trade === null) return;
+        const more = Math.max(0, fact.contracts - buy.closes);
+        buy.closes -= fact.contracts - more;
+        this.#release(fact.order, more);
+        return;
       }
       case 'order_part_filled': {
         // Its trade's fact follows, and releases the hold.
@@ -136,7 +154,7 @@ export class EquityFold {
     if (buy === undefined) return false;
     const before = heldFor(buy);
     buy.left -= Math.min(contracts, buy.left);
-    if (buy.left === 0) this.#buys.delete(order);
+    if (buy.left + buy.closes === 0) this.#buys.delete(order);
     this.#hold(heldFor(buy) - before);
     return true;
   }

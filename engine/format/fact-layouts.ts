@@ -10,6 +10,7 @@ import {
   GAME_STATUSES,
   LIQUIDITIES,
   type Liquidity,
+  type PlacedNetting,
   type PlacedUnder,
   type Side,
 } from '../base/units.ts';
@@ -103,6 +104,8 @@ export const KIND = {
   order_queued: 28,
   order_arrived: 33,
   order_cancel_accepted: 34,
+  fill_nets: 37,
+  pair_closed: 38,
   queue_met: 56,
   fill_noted: 57,
   book_missed: 58,
@@ -114,6 +117,7 @@ type LaterField =
   | 'fillModel'
   | keyof PlacedUnder
   | 'feeEachMicros'
+  | 'netting'
   | 'cents'
   | 'feeCents'
   | 'carryMicros'
@@ -131,6 +135,7 @@ const WITHOUT: { readonly [K in LaterField]: string } = {
   liquidity: "'account'",
   realistic: 'false',
   feeEachMicros: 'null',
+  netting: 'null',
   cents: PLAIN_FILL,
   feeCents: 'null',
   carryMicros: '0',
@@ -146,6 +151,7 @@ const under = {
 };
 /** In the forms for fees it may be unknown: an earlier program placed the order. */
 const knownModel = { fillModel: nullable(fillModel.fillModel) };
+const netting = record<PlacedNetting>({ opens: flag, closes: u32, asked: u32 });
 const fillMoney = { cents: u48, feeCents: nullable(f64) };
 const fees = { feesCents: nullable(f64) };
 
@@ -178,6 +184,7 @@ const LATER_FORMS: { readonly [K in Fact['kind']]?: readonly LaterForm[] } = {
     { number: 24, ...WITH_MODEL },
     { number: 29, fields: under },
     { number: 48, fields: { feeEachMicros: nullable(f64) } },
+    { number: 36, fields: { netting: nullable(netting) } },
   ],
   trade_opened: [
     { number: 25, ...WITH_MODEL },
@@ -260,6 +267,23 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     filledContracts: orNull(u32),
     trade: nullable(uuid),
     placed: place,
+  }),
+  fill_nets: record<FactOf<'fill_nets'>>({
+    kind: always('fill_nets'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    trade: nullable(uuid),
+    contracts: u32,
+  }),
+  pair_closed: record<FactOf<'pair_closed'>>({
+    kind: always('pair_closed'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    trade: uuid,
+    contracts: u32,
+    cents: u48,
   }),
   order_queued: record<FactOf<'order_queued'>>({
     kind: always('order_queued'),
@@ -576,6 +600,7 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.queue_met, KIND.fill_noted, KIND.book_missed],
   [KIND.catalog_changed],
   [40, 41, 42, 43, 44, 45, 46, 47, 48],
+  [36, KIND.fill_nets, KIND.pair_closed],
 ];
 
 /** All layouts as text: equal texts mean equal bytes. */

@@ -16,6 +16,7 @@ import { placementOf } from '../format/fact-events.ts';
 import { JsonWriter } from '../format/json-writer.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type {
+  FillNetsFact,
   OrderEndedFact,
   OrderFilledFact,
   OrderPartFilledFact,
@@ -56,6 +57,8 @@ type OpenOrder = {
   feesCents: Cents | null;
   carryMicros: number;
   trade: Uuid | null;
+  /** What of its rest closes the other side. */
+  closes: Contracts;
 };
 
 /** The events of one account, whose facts are taken in their order. It may begin with any fact. */
@@ -72,6 +75,10 @@ export class AccountEvents {
     switch (fact.kind) {
       case 'order_placed':
         return this.#placed(number, fact);
+      case 'fill_nets': {
+        addFill(this.#openOrder(number, fact.order), fact);
+        return null;
+      }
       case 'order_part_filled':
         return this.#partFilled(number, fact);
       case 'order_filled':
@@ -109,31 +116,37 @@ export class AccountEvents {
   }
 
   #placed(number: number, fact: OrderPlacedFact): AccountEvent | null {
-    if (!isShownOrder({ terms: fact, latencyMs: fact.latencyMs })) return null;
+    if (!isShownOrder(placementOf(fact))) return null;
     const order = { ...unfilled(fact), trade: fact.trade };
     this.#open.set(fact.order, order);
     return this.#standing(number, fact.atMs, 'order_placed', order);
   }
 
   #partFilled(number: number, fact: OrderPartFilledFact): AccountEvent | null {
-    let order = this.#open.get(fact.order);
-    if (order === undefined) {
-      const { placed, fills } = this.#log.orderBefore(fact.order, number);
-      order = unfilled(placed);
-      for (const fill of fills) addFill(order, fill);
-      this.#open.set(fact.order, order);
-    }
+    const order = this.#openOrder(number, fact.order);
     addFill(order, fact);
     if (!isShownOrder(placementOf(order.placed))) return null;
     return this.#standing(number, fact.atMs, 'order_part_filled', order);
   }
 
+  /** An order as it was before a fact. */
+  #openOrder(number: number, id: Uuid): OpenOrder {
+    const known = this.#open.get(id);
+    if (known !== undefined) return known;
+    const { placed, fills } = this.#log.orderBefore(id, number);
+    const order = unfilled(placed);
+    for (const fill of fills) addFill(order, fill);
+    this.#open.set(id, order);
+    return order;
+  }
+
   #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
-    const { placed, contracts, cents, feesCents, carryMicros, trade: tradeId } = order;
+    const { placed, contracts, cents, feesCents, carryMicros, trade: tradeId, closes } = order;
     const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
     const isPending = type === 'order_placed' && placed.latencyMs > 0;
     const pendingUntilMs = isPending ? placed.atMs + placed.latencyMs : null;
-    const soFar = { filledContracts: contracts, fillPriceCents, tradeId, feesCents, carryMicros };
+    const fees = { feesCents, carryMicros };
+    const soFar = { filledContracts: contracts, fillPriceCents, tradeId, closes, ...fees };
     return this.#event(number, atMs, type, 'order', (to, naming) => {
       writeStanding(to, naming, placementOf(placed), { ...soFar, pendingUntilMs });
     });
@@ -196,10 +209,15 @@ export function numberOfEvent(id: string): number | null {
 
 function unfilled(placed: OrderPlacedFact): OpenOrder {
   const feesCents = placed.feeEachMicros === null ? null : 0;
-  return { placed, contracts: 0, cents: 0, feesCents, carryMicros: 0, trade: null };
+  const closes = placed.netting?.closes ?? 0;
+  return { placed, contracts: 0, cents: 0, feesCents, carryMicros: 0, trade: null, closes };
 }
 
-function addFill(order: OpenOrder, fill: OrderPartFilledFact): void {
+function addFill(order: OpenOrder, fill: OrderPartFilledFact | FillNetsFact): void {
+  if (fill.kind === 'fill_nets') {
+    if (fill.trade !== null) order.closes = Math.max(0, order.closes - fill.contracts);
+    return;
+  }
   order.contracts += fill.contracts;
   order.cents += fill.cents;
   if (fill.feeCents !== null) order.feesCents = (order.feesCents ?? 0) + fill.feeCents;

@@ -12,7 +12,13 @@ import type { LogReader, PlacedRecord } from '../log/log-reader.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import { changed, newIn } from '../rules/catalog-change.ts';
 import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
-import type { Fact, FactPlace, OrderPartFilledFact, OrderPlacedFact } from '../rules/facts.ts';
+import type {
+  Fact,
+  FactPlace,
+  FillNetsFact,
+  OrderPartFilledFact,
+  OrderPlacedFact,
+} from '../rules/facts.ts';
 import type { Naming } from '../shard/core/views/subject.ts';
 import { catalogsBack, catalogsIn, type FactSource, factsIn, openLog } from './read-facts.ts';
 
@@ -187,14 +193,15 @@ export class AccountLog {
   #historyOf(order: Uuid, after: number, before: number): OrderHistory | null {
     const bytes = uuidBytes(order);
     let placed: OrderPlacedFact | null = null;
-    const fills: OrderPartFilledFact[] = [];
+    const fills: OrderHistory['fills'] = [];
     for (const record of this.#log.records(after)) {
       if (record.firstNumber >= before) break;
       if (!has(record, bytes)) continue;
       for (const { number, fact } of factsIn(record)) {
         if (number >= before) break;
         if (fact.kind === 'order_placed' && fact.order === order) placed = fact;
-        if (fact.kind === 'order_part_filled' && fact.order === order) fills.push(fact);
+        const isFill = fact.kind === 'order_part_filled' || fact.kind === 'fill_nets';
+        if (isFill && fact.order === order) fills.push(fact);
       }
     }
     return placed === null ? null : { placed, fills };
@@ -217,7 +224,7 @@ export class AccountLog {
   }
 }
 
-type OrderHistory = { placed: OrderPlacedFact; fills: OrderPartFilledFact[] };
+type OrderHistory = { placed: OrderPlacedFact; fills: (OrderPartFilledFact | FillNetsFact)[] };
 export type PageBounds = { after: number; upTo: number; limit: number; bytesMax: number };
 
 /** The facts of an account in a record. */

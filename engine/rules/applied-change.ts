@@ -29,6 +29,8 @@ export class AppliedChange {
   reason: CancelReason | null = null;
   /** The order met the book later than it was accepted. */
   hadLatency = false;
+  /** It netted. Rule T190 (engine/RULES.md). */
+  netted = false;
   fillPriceCents: PriceCents = 0;
   fillVenue: number | null = null;
   /**

@@ -14,6 +14,7 @@ import type {
   GameStatus,
   MarketNumber,
   OrderRow,
+  PlacedNetting,
   PlacedUnder,
   PositionRow,
   PriceCents,
@@ -56,12 +57,40 @@ export type OrderPlaced = TradedSide &
      * order pays no fees (`feesOn`). Rules M14, M15 (engine/RULES.md).
      */
     feeEachMicros: number | null;
+    /** Null: it buys or sells as asked, and nets nothing. Rule T190 (engine/RULES.md). */
+    netting: PlacedNetting | null;
     /**
      * It rests on its book, or waits until it meets it. A buy holds the most that it can cost, with
      * its fees. Parts of it may trade at once.
      */
     rests: boolean;
   };
+
+/**
+ * The next event is a fill of a netting order. It closes so many contracts of a trade; `position`
+ * null: it opens one. Rule T192 (engine/RULES.md).
+ */
+export type FillNets = {
+  kind: 'fill_nets';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  position: PositionRow | null;
+  contracts: Contracts;
+};
+
+/**
+ * Contracts of a trade are closed together with as many of the other side, for `cents`. A netting
+ * order that was just placed asks for it. Rule T194 (engine/RULES.md).
+ */
+export type PairClosed = FillMoney & {
+  kind: 'pair_closed';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  position: PositionRow;
+  contracts: Contracts;
+};
 
 /**
  * The place of a resting order in the queue of its price. It is noted when the order joins, when
@@ -355,6 +384,8 @@ export type ClockSet = { kind: 'clock_set'; atMs: EpochMs; fromMs: EpochMs };
 export type Event =
   | AccountOpened
   | OrderPlaced
+  | FillNets
+  | PairClosed
   | OrderQueued
   | QueueMet
   | FillNoted

@@ -12,6 +12,7 @@ import type { FactSink } from './fact-sink.ts';
 import { levelsOf, takerOf, tradeOf } from './fill-model.ts';
 import { makerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
+import { partNotes, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
@@ -176,9 +177,15 @@ function fillResting(
   invariant(fill.contracts <= contracts, 'a fill model fills more than is left of an order');
   invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
   if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
+  const { market } = fill;
+  if (state.nets.has(order)) {
+    const taken = { market, levels: levelsOf(fill), role: 'maker', atMs } as const;
+    const events = waitingNetEvents(state, order, taken, partNotes(fill, 'maker', atMs));
+    for (const event of events) emit(state, facts, event);
+    return;
+  }
   const action = actionOf(col.flags.get(order));
   const traded = tradeOf(action, fill);
-  const { market } = fill;
   const fee = waitingFee(
     state,
     order,

@@ -241,6 +241,8 @@ export type PlaceOrder = OrderTerms & {
   contracts: Contracts | null;
   /** sell */
   tradeId: Uuid | null;
+  /** Of a buy; null: it nets nothing. Rule T190 (engine/RULES.md). */
+  netting: Netting | null;
   /** True: the caller's plan allows opening positions. Rule A38 (api/RULES.md). */
   mayOpen: boolean;
   /** True: trading is on, and a new order may be placed. Rule V6 (api/RULES.md). */
@@ -252,6 +254,13 @@ export type PlaceOrder = OrderTerms & {
   /** Null: the hard trade limits do not apply, as for a replay. */
   counting: TradeCounting | null;
 };
+
+/**
+ * How a buy nets what the account holds of the other side. `net`: it closes that first, and then
+ * opens. `close`: it closes, and opens nothing. Rules T190, T191 (engine/RULES.md).
+ */
+export const NETTINGS = ['net', 'close'] as const;
+export type Netting = (typeof NETTINGS)[number];
 
 export type CancelOrder = {
   kind: 'cancel';

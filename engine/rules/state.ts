@@ -21,6 +21,7 @@ import type {
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
+import type { NetOrders } from '../memory/net-orders.ts';
 import type { OrderRealism } from '../memory/order-realism.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
@@ -111,6 +112,8 @@ export type ShardState = {
   readonly queue: QueuePlaces;
   /** What orders were placed under, if it is not the preset `simple`. */
   readonly realism: OrderRealism;
+  /** What orders close of the other side, for those that net. */
+  readonly nets: NetOrders;
   readonly records: FinishedRecords;
   readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
@@ -157,8 +160,8 @@ export type ShardState = {
 
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  const { accounts, positions, orders, tradeCounts, queue, realism } = state;
+  const { accounts, positions, orders, tradeCounts, queue, realism, nets } = state;
   const { orderFees, tradeFees } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
-  return [accounts, positions, orders, tradeCounts.table, ...ofOrders] as const;
+  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, nets.table] as const;
 }

@@ -9,7 +9,7 @@
 import { type EpochMs, type TradeUse, type Uuid, utcDayOf, utcMinuteOf } from '../base/units.ts';
 import { type Decision, type LimitUsage, preceded, type Rejection } from './decision.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
-import type { TradeCounting, TradeLimits, TradingCommand } from './messages.ts';
+import type { PlaceOrder, TradeCounting, TradeLimits, TradingCommand } from './messages.ts';
 import type { ShardState } from './state.ts';
 
 const MINUTE_MS = 60_000;
@@ -22,6 +22,11 @@ export const ACCOUNT_LIMITS: TradeLimits = {
   newPerDay: 100,
   closingPerMinute: 40,
 };
+
+/** Whether an order counts as a sell: it opens nothing. Rules L3, T191 (engine/RULES.md). */
+export function isClosing({ action, netting }: PlaceOrder): boolean {
+  return action === 'sell' || netting === 'close';
+}
 
 /** `counting` null: no limits, as in the replay of a feed file. Rule R3 (feeds/FORMATS.md). */
 type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
@@ -76,7 +81,7 @@ export function limitsLeft(
   const { keyLimits, accountLimits } = counting;
   const { key, account: ofAccount } = decision.use ?? useOf(state, account, counting);
   const { atMs } = ofAccount;
-  if (command.kind !== 'place' || command.action === 'sell') {
+  if (command.kind !== 'place' || isClosing(command)) {
     return {
       ...{ atMs, closing: true },
       keyPerMinute: keyLimits.closingPerMinute,

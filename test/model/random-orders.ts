@@ -168,6 +168,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     side: null,
     contracts: null,
     tradeId: null,
+    netting: null,
     routing: random.oneIn(3) ? 'best' : 'venue_a',
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(4),

@@ -3,6 +3,7 @@
 import { ExpiryQueue } from '../../memory/expiry-queue.ts';
 import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
+import { NetOrders } from '../../memory/net-orders.ts';
 import { OrderRealism } from '../../memory/order-realism.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
 import { QueuePlaces } from '../../memory/queue-places.ts';
@@ -65,6 +66,7 @@ export function createState<Records extends FinishedRecords>(
     tradeFees: new FeeRows('trade_fees'),
     queue: new QueuePlaces(),
     realism,
+    nets: new NetOrders(),
     records,
     applied: new AppliedChange(),
     tradeCounts: new TradeCounts(),

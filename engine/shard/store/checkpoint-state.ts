@@ -106,7 +106,9 @@ export function referenceDataOf(state: ShardState): ReferenceData {
 }
 
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
-const ADDED_TABLES: ReadonlySet<string> = new Set(['queue', 'realism', 'order_fees', 'trade_fees']);
+const ADDED_TABLES: ReadonlySet<string> = new Set([
+  ...['queue', 'realism', 'order_fees', 'trade_fees', 'nets'],
+]);
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
 export function loadHead(state: ShardState, head: StateHead & ReferenceData): void {
@@ -164,6 +166,7 @@ export function rebuildDerived(state: ShardState): void {
   state.positionsOfAccount.ensureOwners(accounts.size);
   state.orderFees.rebuild();
   state.tradeFees.rebuild();
+  state.nets.rebuild();
   for (const row of inTimeOrder(positions)) {
     const account = positions.col.account.get(row);
     positions.derived.resting.set(row, NO_ROW);

@@ -10,6 +10,7 @@ import { FORMAT_VERSION } from '../../format/version.ts';
 import { ENTRY_WORDS, INDEX_CLASS } from '../../index/entry.ts';
 import type { LogIdentity } from '../../log/log-format.ts';
 import { FEE_COLUMNS } from '../../memory/fee-rows.ts';
+import { NET_COLUMNS } from '../../memory/net-orders.ts';
 import { REALISM_COLUMNS } from '../../memory/order-realism.ts';
 import { QUEUE_COLUMNS } from '../../memory/queue-places.ts';
 import { PAGE_FORM } from '../../memory/row-pages.ts';
@@ -29,7 +30,8 @@ function fingerprintOf(facts: readonly string[], tables: object, classes: object
 const FIRST_TABLES = { ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS, TRADE_COUNT_COLUMNS };
 const TABLES_WITH_QUEUES = { ...FIRST_TABLES, QUEUE_COLUMNS };
 const TABLES_WITH_REALISM = { ...TABLES_WITH_QUEUES, REALISM_COLUMNS };
-const TABLES = { ...TABLES_WITH_REALISM, FEE_COLUMNS };
+const TABLES_WITH_FEES = { ...TABLES_WITH_REALISM, FEE_COLUMNS };
+const TABLES = { ...TABLES_WITH_FEES, NET_COLUMNS };
 
 /** The layouts of facts before some times at which forms were added. */
 function factsBefore(added: readonly (readonly number[])[]): string[] {
@@ -51,6 +53,7 @@ export const EARLIER_FINGERPRINTS: readonly number[] = [
   fingerprintOf(factsBefore(ADDED_FORMS.slice(1)), FIRST_TABLES, INDEX_CLASS),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(2)), TABLES_WITH_QUEUES, INDEX_CLASS),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(5)), TABLES_WITH_REALISM, INDEX_CLASS),
+  fingerprintOf(factsBefore(ADDED_FORMS.slice(6)), TABLES_WITH_FEES, INDEX_CLASS),
 ];
 
 /** The identity that each file of a shard contains. */
