@@ -147,7 +147,7 @@ export class FactBuffer implements FactSink {
    * nets is an order, since it may have several fills.
    */
   #noteOrder({ orders: { col }, applied, records }: ShardState, order: OrderRow): void {
-    const isFill = !applied.hadLatency && !applied.netted;
+    const isFill = !applied.hadLatency && applied.netting === null;
     if (isFill && col.limitPriceCents.get(order) === 0) return;
     const { account, status } = applied;
     records.noteOrder(account, status, col.id, order, this.record, this.offset);

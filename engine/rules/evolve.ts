@@ -505,7 +505,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
   const { account } = state.applied;
   const hadLatency = state.realism.latencyMs(order) > 0;
   state.applied.hadLatency = hadLatency;
-  state.applied.netted = state.nets.has(order);
+  state.applied.netting = state.nets.of(order);
   if (hadLatency || state.ladders.isWaiting(order)) state.ordersOfAccount.remove(account);
   if (state.ladders.isWaiting(order)) state.ladders.remove(order);
   const position = orders.col.position.get(order);

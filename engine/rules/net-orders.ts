@@ -148,10 +148,11 @@ export function planNet(
   const pairs = closePairs(state, bought, held, paired, touched);
   const closes = Math.min(asked, free - paired);
   for (const { position } of firstOf(held, closes)) touched.push(position);
-  const { resting } = state.positions.col;
-  const ends = [...new Set(touched)].flatMap((position) => {
-    return resting.get(position) === NO_ROW ? [] : [resting.get(position)];
-  });
+  const { positions, orders } = state;
+  const ends = [...new Set(touched)]
+    .map((position) => positions.col.resting.get(position))
+    .filter((order) => order !== NO_ROW)
+    .sort((a, b) => orders.col.sequence.get(a) - orders.col.sequence.get(b));
   const netting = { opens: order.netting === 'net', closes, asked };
   return { netting, ends, pairs, pairCents: paired * PAYOUT_CENTS, closes: held };
 }

@@ -149,7 +149,7 @@ function decideAtPrice(
   const fees = paysFees(order) ? feesOf(state, order, book, { fill, rests }) : null;
   const { net } = subject;
   const parts = net === null || fill === null ? [] : partsAtOnce(state, fill, net, fees !== null);
-  if (order.action === 'buy') {
+  if (spends(order, subject)) {
     const needed = net === null ? neededCents(order, subject, fill, rests, fees) : null;
     const netted = () => neededToNet(order, subject, parts, rests, fees);
     const short = checkBalance(state, account, needed ?? netted());
@@ -170,7 +170,7 @@ function decideLater(
   subject: Subject,
   placing: Omit<Placing, 'fill' | 'parts' | 'rests'>,
 ): Decision {
-  if (order.action === 'buy') {
+  if (spends(order, subject)) {
     const { fees } = placing;
     const isNet = subject.net !== null;
     const needed = isNet
@@ -202,6 +202,11 @@ function feesWhileWaiting(
   book: PricedBook,
 ): OrdersFees | null {
   return paysFees(order) ? feesOf(state, order, book, { fill: null, rests: true }) : null;
+}
+
+/** A sell, and an order that closes all that it takes, needs no cash. Rules T53, M23. */
+export function spends({ action }: PlaceOrder, { net, contracts }: Subject): boolean {
+  return action === 'buy' && (net === null || net.netting.closes < contracts);
 }
 
 /** The refusal of a buy that needs more than the account can spend; null: it does not. */

@@ -19,7 +19,7 @@ import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { averagePrice } from './partial-fills.ts';
-import { checkBalance, decideUnderNewKey, heldWhileWaiting } from './place-orders.ts';
+import { checkBalance, decideUnderNewKey, heldWhileWaiting, spends } from './place-orders.ts';
 import type { Realism } from './realism.ts';
 import type { Market } from './reference-data.ts';
 import type { RejectionCode } from './rejections.ts';
@@ -140,7 +140,7 @@ function unpriced(state: ShardState, order: PlaceOrder, account: AccountRow): Pr
   let holdCents = 0;
   const decision = decideUnderNewKey(state, order, account, (_, __, subject) => {
     const { needed, held } = needsOf(state, order, subject);
-    const short = checkBalance(state, account, needed);
+    const short = spends(order, subject) ? checkBalance(state, account, needed) : null;
     if (short === null) holdCents = held;
     return short ?? accept([]);
   });
@@ -165,12 +165,13 @@ function needsOf(
     // A market order trades or is refused; an ioc or fok that does not trade needs nothing.
     if (limitPriceCents === null) {
       const opens = subject.contracts - (subject.net?.netting.closes ?? 0);
-      return { needed: costCents(LEAST_CENTS, opens), held: 0 };
+      const pairCents = subject.net?.pairCents ?? 0;
+      return { needed: costCents(LEAST_CENTS, opens) - pairCents, held: 0 };
     }
     if (timeInForce !== 'gtc') return { needed: 0, held: 0 };
   }
   const held = heldWhileWaiting(state, order, subject);
-  return { needed: held, held };
+  return { needed: held - (subject.net?.pairCents ?? 0), held };
 }
 
 function isFill(event: { kind: string }): event is OrderFilled | OrderPartFilled {

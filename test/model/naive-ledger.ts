@@ -7,6 +7,7 @@ import type { MarketResult, Settled } from '../../engine/rules/messages.ts';
 import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { take } from './naive-depth.ts';
 import { feeOf, heldFees } from './naive-fees.ts';
+import { beforeNetting, netParts, openedBy, ownTrade } from './naive-netting.ts';
 import type { Offer } from './naive-prices.ts';
 import {
   accountOf,
@@ -68,7 +69,7 @@ export function remainingOf(order: ModelOrder): Contracts {
  */
 export function holdCentsOf(order: ModelOrder): Cents {
   if (order.status !== 'resting' || order.action === 'sell') return 0;
-  const left = remainingOf(order);
+  const left = remainingOf(order) - (order.netting?.closes ?? 0);
   return dearestCentsOf(order) * left + (order.feesOn ? heldFees(order, left) : 0);
 }
 
@@ -91,6 +92,9 @@ export function end(
   order.status = status;
   order.cancelReason = reason;
   order.endedAtMs = status === 'expired' ? order.expiresAtMs : state.nowMs;
+  // An ioc that has traded keeps the trade of its last part.
+  const isNet = order.netting !== null && status !== 'executed';
+  if (isNet) order.tradeId = openedBy(state, order)?.id ?? null;
   state.endings.push({ orderId: order.id, status, reason });
   countBust(state, order.account);
 }
@@ -102,6 +106,7 @@ export function fill(
   offer: Offer,
   role: 'taker' | 'maker',
 ): void {
+  if (order.netting !== null) return fillNet(state, order, offer, role);
   const rested = state.resting.includes(order);
   const spendable = accountOf(state, order.account).balanceCents;
   const held = rested ? holdCentsOf(order) : 0;
@@ -121,6 +126,11 @@ export function fill(
   if (order.action === 'buy') buyInto(state, trade, contracts, cents);
   else sellFrom(state, trade, contracts, cents);
   if (entry.feeCents !== null) charge(state, trade, entry.feeCents);
+  afterFill(state, order, rested);
+}
+
+/** It rests again, or is done. */
+function afterFill(state: ModelState, order: ModelOrder, rested: boolean): void {
   if (remainingOf(order) > 0) {
     if (rested) rest(state, order);
     return;
@@ -130,6 +140,61 @@ export function fill(
   order.endedAtMs = state.nowMs;
   state.endings.push({ orderId: order.id, status: 'executed', reason: null });
   countBust(state, order.account);
+}
+
+/** T192: each part is a fill of its own, and its fee too. */
+function fillNet(
+  state: ModelState,
+  order: ModelOrder,
+  offer: Offer,
+  role: 'taker' | 'maker',
+): void {
+  const account = accountOf(state, order.account);
+  const rested = state.resting.includes(order);
+  stopResting(state, order);
+  take(state, order.account, offer.lots);
+  let last: ModelTrade | null = null;
+  for (const { trade, contracts, parts } of netParts(state, order, offer.parts)) {
+    const cents = parts.reduce((sum, part) => sum + part.contracts * part.priceCents, 0);
+    const { venue, market } = offer;
+    const priceCents = Math.ceil(cents / contracts);
+    const entry = { contracts, priceCents, cents, feeCents: null as Cents | null, venue };
+    if (order.feesOn) entry.feeCents = feeOf(state, order, { market, parts }, role);
+    order.fills.push(entry);
+    if (trade !== null) {
+      order.netting!.closes = Math.max(0, order.netting!.closes - contracts);
+      // 56 for a yes is a no at 44.
+      sellFrom(state, trade, contracts, 100 * contracts - cents);
+      if (entry.feeCents !== null) charge(state, trade, entry.feeCents);
+      last = trade;
+      continue;
+    }
+    // What it holds from now on is not to be spent. M17.
+    const waited = role === 'maker' || order.latencyMs > 0;
+    const stillHeld = rested ? holdCentsOf(order) : 0;
+    const most = Math.max(0, account.balanceCents - stillHeld - cents);
+    if (waited && entry.feeCents !== null) entry.feeCents = Math.min(entry.feeCents, most);
+    const own = ownTrade(state, order);
+    last = own ?? openTrade(state, order);
+    last.fillVenue = own === undefined ? venue : last.fillVenue;
+    order.opened = last.id;
+    order.tradeId = null;
+    buyInto(state, last, contracts, cents);
+    if (entry.feeCents !== null) charge(state, last, entry.feeCents);
+  }
+  const isDone = remainingOf(order) === 0 || !rested || order.timeInForce !== 'gtc';
+  if (isDone) order.tradeId = last!.id;
+  afterFill(state, order, rested);
+}
+
+/** T54, T194: what a netting order does before it trades or rests. */
+export function closePairs(state: ModelState, order: ModelOrder): void {
+  beforeNetting(
+    state,
+    { ...order, netting: order.netting! },
+    (buy) => end(state, buy, 'canceled', 'position_closed'),
+    (trade, contracts, cents) => sellFrom(state, trade, contracts, cents),
+  );
 }
 
 /** Pays a market out once; later results of the same market change nothing. */

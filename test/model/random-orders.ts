@@ -195,6 +195,7 @@ function asBuy(world: RandomWorld, blank: PlaceOrder): PlaceOrder {
   const priceCents = isYesOfMarket ? fairCents : 100 - fairCents;
   return priced(world, priceCents, {
     ...blank,
+    netting: random.oneIn(4) ? random.pick(['net', 'net', 'close']) : null,
     instrumentId: byTicker ? null : random.oneIn(40) ? UNKNOWN_INSTRUMENT : instrument.id,
     ticker: byTicker ? (random.oneIn(20) ? 'NOWHERE' : market.venueMarketId) : null,
     side,

@@ -106,7 +106,8 @@ export function writeEndedJustNow(
   state: ShardState,
   { atMs, order }: OrderEnded,
 ): void {
-  writeEnded(to, state, placedAt(state, order), outcomeJustNow(state, atMs));
+  const placed = { ...placedAt(state, order), netting: state.applied.netting };
+  writeEnded(to, state, placed, outcomeJustNow(state, atMs));
 }
 
 /** The orders that these events have ended: their rows are not reused yet. Rule A74 (api/RULES.md). */
