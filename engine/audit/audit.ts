@@ -1,6 +1,6 @@
 /**
  * Checks every promise that a state keeps, and names each breach. Simulations use it after every
- * step; operators, `paperbook verify` and tests use it too. Rules D16, M20, M21, T195
+ * step; operators, `paperbook verify` and tests use it too. Rules D16, M20, T195, T198
  * (engine/RULES.md).
  */
 

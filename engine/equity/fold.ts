@@ -1,6 +1,6 @@
 /**
  * The money of one account after each of its facts, and its holdings in each market. Rules A92, A93
- * (api/RULES.md), M20, M21 (engine/RULES.md).
+ * (api/RULES.md), M20, T198 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -30,7 +30,7 @@ type Holding = HeldSide & { contracts: Contracts; cents: Cents };
 /** A buy that waits, and the price it holds; the last two are of its fees. */
 type Buy = {
   limitCents: PriceCents;
-  /** What opens; of a netting order, `closes` beside it holds nothing. Rule M21. */
+  /** What opens; of a netting order, `closes` beside it holds nothing. Rule T198. */
   left: Contracts;
   closes: Contracts;
   eachMicros: number;

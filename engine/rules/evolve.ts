@@ -310,7 +310,7 @@ function trade(
 
 /**
  * A netting order trades: what it told before is closed, or its own side is bought. Rules T192, T193,
- * M21 (engine/RULES.md).
+ * T198 (engine/RULES.md).
  */
 function net(
   state: ShardState,
@@ -485,7 +485,7 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
 
 /**
  * A buy that waits holds limit x remaining contracts and their worst fees; any other order holds
- * nothing, and neither does what a netting order closes. Rules M4, M15, M21, T161 (engine/RULES.md).
+ * nothing, and neither does what a netting order closes. Rules M4, M15, T198, T161 (engine/RULES.md).
  */
 function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents {
   const { col } = state.orders;

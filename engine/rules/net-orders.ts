@@ -1,7 +1,7 @@
 /**
  * Orders that net: a buy of one side first closes what the account holds of the other side, and the
  * rest opens. To buy no at 44 is to sell yes at 56, so both parts wait for the same price, and the
- * split is made as each part trades. Rules T190 to T199, M21 (engine/RULES.md).
+ * split is made as each part trades. Rules T190 to T200 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -160,7 +160,7 @@ export function planNet(
 /**
  * So many pairs, the oldest contracts of both sides first; takes them out of the lists. The trade
  * that was opened later gets its cost back, as if it had sold the earlier one instead. That one gets
- * the rest of the pair's 100 cents. Rules T194, M22.
+ * the rest of the pair's 100 cents. Rules T194, T199.
  */
 function closePairs(
   { positions: { col } }: ShardState,
@@ -298,7 +298,7 @@ export function partsAtOnce(
 
 /**
  * What the parts take from the balance: what opens costs, what closes brings, and both are charged.
- * Rule M23.
+ * Rule T200.
  */
 export function costOfParts(parts: readonly NetPart[]): Cents {
   return parts.reduce((sum, { position, contracts, cents, fee }) => {

@@ -1,5 +1,5 @@
 /**
- * Placing an order, and the texts of its refusals. Rules M11, M23, T44, T100 to T103, T190, T195
+ * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103, T190, T195, T200
  * (engine/RULES.md),
  * V3, A82 (api/RULES.md).
  */
@@ -204,7 +204,7 @@ function feesWhileWaiting(
   return paysFees(order) ? feesOf(state, order, book, { fill: null, rests: true }) : null;
 }
 
-/** A sell, and an order that closes all that it takes, needs no cash. Rules T53, M23. */
+/** A sell, and an order that closes all that it takes, needs no cash. Rules T53, T200. */
 export function spends({ action }: PlaceOrder, { net, contracts }: Subject): boolean {
   return action === 'buy' && (net === null || net.netting.closes < contracts);
 }
@@ -279,7 +279,7 @@ function neededCents(
   return waiting + (fill?.paidCents ?? 0) + (fees?.fee?.cents ?? 0);
 }
 
-/** The same of an order that nets: what it closes pays for what it opens. Rules M21, M23. */
+/** The same of an order that nets: what it closes pays for what it opens. Rules T198, T200. */
 function neededToNet(
   order: PlaceOrder,
   { contracts, net }: Subject,

@@ -211,9 +211,9 @@ export function settleMarket(
   const open = [...state.trades.values()].filter(
     (trade) => trade.market === number && trade.status === 'open',
   );
-  for (const trade of open) settleTrade(state, trade, result);
   const resting = state.resting.filter((order) => order.market === number);
   for (const order of resting) end(state, order, 'canceled', 'market_resolved');
+  for (const trade of open) settleTrade(state, trade, result);
   const canceledOrders = resting.length;
   return { isNew: true, settledTrades: open.length, correctedTrades: 0, canceledOrders };
 }

@@ -1,6 +1,6 @@
 /**
  * Orders that net, contract lists searched from the front: what the other side holds is closed
- * first, the rest opens. Rules T190 to T199, M21 to M23 (engine/RULES.md).
+ * first, the rest opens. Rules T190 to T200 (engine/RULES.md).
  */
 
 import type { Cents, Contracts, MarketNumber, Side, Uuid } from '../../engine/base/units.ts';

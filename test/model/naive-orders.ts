@@ -147,7 +147,7 @@ function carryOut(
   end(state, order, trades === null ? 'canceled' : 'executed', reason);
 }
 
-/** M23: tried on a copy. What only closes needs no cash. */
+/** T200: tried on a copy. What only closes needs no cash. */
 function isShort(
   state: ModelState,
   request: PlaceOrder,

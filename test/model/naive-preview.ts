@@ -4,10 +4,10 @@ import { type EpochMs, type MarketNumber, START_BALANCE_CENTS } from '../../engi
 import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
 import type { PreviewQuery } from '../../engine/rules/queries.ts';
 import { holdCentsOf } from './naive-ledger.ts';
-import { place } from './naive-orders.ts';
-import { type ModelOrder, type ModelState, marketOf } from './naive-state.ts';
 import { pairsOf } from './naive-netting.ts';
+import { place } from './naive-orders.ts';
 import { averageOf } from './naive-prices.ts';
+import { type ModelOrder, type ModelState, marketOf } from './naive-state.ts';
 import { targetOf } from './naive-targets.ts';
 import { answer, tickerOf } from './naive-views.ts';
 

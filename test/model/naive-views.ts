@@ -56,7 +56,7 @@ export function placementAnswer(state: ModelState, order: ModelOrder, replayed: 
   });
 }
 
-/** T199: what only closes is shown as a sell of the other side. */
+/** T197: what only closes is shown as a sell of the other side. */
 function isSale({ netting }: ModelOrder): boolean {
   return netting !== null && !netting.opens;
 }

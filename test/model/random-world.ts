@@ -9,7 +9,7 @@ import { createRandomSource, type RandomSource } from './random-source.ts';
 /** The generator's questions about the system under test, so that sells and cancels often hit. */
 export type Feedback = Pick<
   NaiveEngine,
-  'openTradeIds' | 'orderIds' | 'spendableCents' | 'roomCents'
+  'openTradeIds' | 'openSides' | 'orderIds' | 'spendableCents' | 'roomCents'
 >;
 
 export type RandomBook = Omit<QuoteTick, 'kind' | 'atMs' | 'source' | 'market'>;
@@ -49,6 +49,8 @@ export type RandomWorld = {
   corrections: { random: RandomSource; count: number };
   /** For what accounts have chosen; null: all have the preset `simple`. */
   realism: RandomSource | null;
+  /** Which orders net. */
+  nets: RandomSource;
   /** What fee tables say, and which orders pay fees. */
   fees: RandomSource;
   /** Null: ticks of levels are left out. */
@@ -95,6 +97,7 @@ export function createRandomWorld(
     resolved: new Set(),
     corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
     realism: latency ? createRandomSource(seed + 2_000_000) : null,
+    nets: createRandomSource(seed + 4_000_000),
     fees: createRandomSource(seed + 3_000_000),
     levels: levels ? createRandomLevels(seed) : null,
     placed: [],

@@ -155,7 +155,8 @@ export class ShardRecords implements FinishedRecords {
       const isPart = fact.kind === 'order_ended' && fact.filledContracts !== null;
       if (!isPart && !(nets && this.#nets(fact.placed))) continue;
       for (const { fact: part, place: at } of this.#factsFrom(fact.placed.record)) {
-        if (isAfter(at, place)) break;
+        // The last part of an order is told after its end.
+        if (isAfter(at, place) && part.kind !== 'trade_reduced') break;
         if (part.kind !== 'trade_reduced' || part.order !== fact.order) continue;
         const sold = parts.get(part.trade) ?? { contracts: 0, costCents: 0, cents: 0 };
         sold.contracts += part.contracts;

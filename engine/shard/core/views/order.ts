@@ -1,5 +1,5 @@
 /**
- * Order and placement result on the wire. Rules T24 to T28, T199, A36 (engine/RULES.md, api/RULES.md).
+ * Order and placement result on the wire. Rules T24 to T28, T197, A36 (engine/RULES.md, api/RULES.md).
  */
 
 import { invariant } from '../../../base/invariant.ts';
@@ -169,7 +169,7 @@ export type Standing = {
   /** Null: it pays no fees. */
   feesCents: Cents | null;
   carryMicros: number;
-  /** What of its rest closes the other side, and holds nothing. Rule M21. */
+  /** What of its rest closes the other side, and holds nothing. Rule T198. */
   closes: Contracts;
 };
 
@@ -220,7 +220,7 @@ function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: Or
   to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
 }
 
-/** The hold of an order that waits, of which so many contracts open. Rules M4, M15, M21, T161. */
+/** The hold of an order that waits, of which so many contracts open. Rules M4, M15, T198, T161. */
 function heldBy({ terms, feeEachMicros }: Placed, left: Contracts, carryMicros: number): Cents {
   if (terms.action === 'sell') return 0;
   return heldCents(terms, left, { eachMicros: feeEachMicros, carryMicros });
@@ -264,7 +264,7 @@ function writeFields(
   writeMarketTicker(to, naming, placed.market);
 }
 
-/** A buy that only closes what the other side holds is shown as the sale that it is. Rule T199. */
+/** A buy that only closes what the other side holds is shown as the sale that it is. Rule T197. */
 function isShownAsSale({ netting }: Pick<Placed, 'netting'>): boolean {
   return netting !== null && !netting.opens;
 }
