@@ -150,9 +150,11 @@ function decideAtPrice(
   const { net } = subject;
   const parts = net === null || fill === null ? [] : partsAtOnce(state, fill, net, fees !== null);
   if (spends(order, subject)) {
-    const needed = net === null ? neededCents(order, subject, fill, rests, fees) : null;
-    const netted = () => neededToNet(order, subject, parts, rests, fees);
-    const short = checkBalance(state, account, needed ?? netted());
+    const needed =
+      net === null
+        ? neededCents(order, subject, fill, rests, fees)
+        : neededToNet(order, subject, parts, rests, fees);
+    const short = checkBalance(state, account, needed);
     if (short !== null) return short;
   }
 
@@ -477,7 +479,14 @@ const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
  * bound is a bad request.
  */
 function checkBounds(state: ShardState, order: PlaceOrder, account: AccountRow): string | null {
-  return checkExpiry(order.expiresAtMs, state.nowMs) ?? checkPayout(state, order, account);
+  const expiry = checkExpiry(order.expiresAtMs, state.nowMs);
+  return expiry ?? checkRouting(order) ?? checkPayout(state, order, account);
+}
+
+/** Orders of other books fill in an order of their own, and netting orders share what is held. */
+function checkRouting({ netting, routing }: PlaceOrder): string | null {
+  const isRouted = netting !== null && routing === 'best';
+  return isRouted ? 'routing must be venue_a for an order that nets' : null;
 }
 
 function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null {

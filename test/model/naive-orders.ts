@@ -63,6 +63,7 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
     return placementAnswer(state, state.orders.get(earlier.orderId)!, true);
   }
   if (!isExpiryUsable(state, request)) return refuse('invalid_request');
+  if (request.netting !== null && request.routing === 'best') return refuse('invalid_request');
   if (request.action === 'buy' && !mayBuy(state, request.account, request.contracts!)) {
     return refuse('invalid_request');
   }

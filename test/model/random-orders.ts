@@ -210,12 +210,13 @@ function asBuy(world: RandomWorld, blank: PlaceOrder): PlaceOrder {
 function asNetting({ nets: random, feedback }: RandomWorld, buy: PlaceOrder): PlaceOrder {
   if (!random.oneIn(3)) return buy;
   const netting = random.pick(['net', 'net', 'close'] as const);
+  const routing = random.oneIn(20) ? buy.routing : 'venue_a';
   const held = feedback.openSides(buy.account);
-  if (held.length === 0 || random.oneIn(4)) return { ...buy, netting };
+  if (held.length === 0 || random.oneIn(4)) return { ...buy, netting, routing };
   const { instrumentId, side, contracts } = random.pick(held);
   const count = Math.max(1, contracts + random.int(-5, 5) * Math.ceil(contracts / 4));
   const of = { instrumentId, ticker: null, contracts: asCount(count) };
-  return { ...buy, netting, ...of, side: random.oneIn(8) ? side : oppositeSide(side) };
+  return { ...buy, netting, routing, ...of, side: random.oneIn(8) ? side : oppositeSide(side) };
 }
 
 /** The terms that a caller states, and that change no fill: a trade keeps them as they are. */

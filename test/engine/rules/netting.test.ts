@@ -117,13 +117,14 @@ scenarioTest(
 );
 
 scenarioTest(
-  'T191: a close takes what is held at most, needs no plan, and is refused if nothing is left',
+  'T190, T191: a close takes what is held at most, needs no plan, and is refused if nothing is left',
   (t, createScenario) => {
     const scenario = createScenario();
     scenario.quote(WIN, 41, 43);
     t.is(ask(scenario, 5, restsAt(40), 'close').code, 'already_closed');
     scenario.buy(8);
     t.is(ask(scenario, 9, { mayOpen: false }).code, 'membership_required');
+    t.is(ask(scenario, 9, { routing: 'best' }).code, 'invalid_request');
     const placed = { ...restsAt(40), idempotencyKey: 'close', mayOpen: false };
     const resting = ask(scenario, 12, placed, 'close');
     t.like(orderOf(resting), { status: 'resting', contracts: 8, holdDollars: 0 });
