@@ -13,6 +13,11 @@ RUN npm pack \
   && rm -rf /app/node_modules/node-linux-* /app/node_modules/.bin/node
 
 FROM node:22.23.3-bookworm-slim
+# The version of package.json, which a release names.
+ARG VERSION=unreleased
+LABEL org.opencontainers.image.title=paperbook \
+  org.opencontainers.image.licenses=MIT \
+  org.opencontainers.image.version=$VERSION
 WORKDIR /app
 ENV NODE_ENV=production \
   PAPERBOOK_HOST=0.0.0.0 \

@@ -31,6 +31,7 @@ import { requestLog } from './http/request-log.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
 import { createOrganizations } from './identity/create-organizations.ts';
+import { type GuestCaller, guestOf } from './identity/guest.ts';
 import { OneTimeCodes } from './identity/one-time-codes.ts';
 import type { OpenData } from './identity/open-data.ts';
 import { Switches } from './identity/switches.ts';
@@ -45,10 +46,12 @@ import { apiRoutes, BASE_PATH, type Served } from './operations/routes/api-route
 import { authRoutes, visitorOf } from './operations/routes/auth.ts';
 import { docsRoutes } from './operations/routes/docs.ts';
 import { isRead, pageRoutes, rootTextRoute, wantsPage } from './operations/routes/page.ts';
+import { TRADER_PATH, traderPageRoutes } from './operations/routes/trader-page.ts';
 import type { ServerContext } from './operations/server-context.ts';
 import { StartChecks } from './ops/start-checks.ts';
 import type { StartedShards } from './ops/start-shards.ts';
 import { PAGE_POLICY } from './page/page-policy.ts';
+import { Pictures } from './page/pictures.ts';
 import type { Readers } from './read-side/start-readers.ts';
 import { Streams } from './stream/streams.ts';
 
@@ -221,6 +224,8 @@ async function listenForApi(
 ): Promise<Listener> {
   const { config, log } = context;
   const { handle: handleApi, handleMcp, streams } = await apiHandler(context, auth, metrics);
+  const pictures = new Pictures(log);
+  const handleTraders = tradersHandler(context, pictures, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
   const pages = pageRoutes('page', { hasGuests: config.publicPage });
   const handlePages = pagesHandler([...pages, ...docsRoutes()], { log, metrics });
@@ -239,6 +244,7 @@ async function listenForApi(
       if (isBelow(AUTH_PATH, path)) handleAuth(http);
       else if (handleMcp !== null && path === MCP_PATH) handleMcp(http);
       else if (isOfPage(http) || isBelow(DOCS_PATH, path)) handlePages(http);
+      else if (isBelow(TRADER_PATH, path)) handleTraders(http);
       else if (isRead(http) && path === '/') handleText(http);
       else handleApi(http);
     },
@@ -249,6 +255,7 @@ async function listenForApi(
   const close = async (graceMs: number) => {
     streams.close();
     await Promise.all([listener.close(graceMs), listeners?.close(graceMs)]);
+    await pictures.close();
   };
   if (listeners === null) streams.publishBy(listener.publish);
   else {
@@ -363,6 +370,7 @@ async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) 
   const entry = orderEntry(routes, { ...checks, keyed });
   const streams = new Streams({ ...context, entry, keyed, callerAgain: callerAgain(credentials) });
   served = { entry, streams };
+  metrics.streamConnections = () => streams.connections;
   const dispatching = {
     ...checks,
     authorize,
@@ -414,6 +422,36 @@ function pagesHandler(
     authorize: () => null,
     policy: PAGE_POLICY,
     errorBody,
+  });
+}
+
+/**
+ * The links to traders. A crawler, a browser with an old session and a visitor get the same, so no
+ * credential is read. Rules A250, A252 (api/RULES.md).
+ */
+function tradersHandler(
+  context: ServerContext,
+  pictures: Pictures,
+  metrics: Metrics,
+): (http: HttpContext) => void {
+  const { config, log, meter } = context;
+  const hasGuests = config.publicPage;
+  return createDispatcher<Caller>({
+    ...UNCOUNTED,
+    prefix: '',
+    routes: traderPageRoutes({ context, pictures, hasGuests, scheme: publicScheme(config) }),
+    authorize: guestOf,
+    permit,
+    meter: {
+      unkeyed: meter.unkeyed,
+      callerOf: guestOf,
+      keyed: (caller) => meter.guest((caller as GuestCaller).network),
+    },
+    refusal: () => context.engine.refusal(),
+    policy: PAGE_POLICY,
+    errorBody,
+    metrics,
+    log,
   });
 }
 

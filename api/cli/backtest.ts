@@ -3,13 +3,21 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Backtest, BacktestRequest, BacktestTrade } from 'paperbook/client';
 import { answerOf, byKey, type KeyFlags, ofKey } from './account-connection.ts';
-import { type Column, listOf, money, show, tableOf } from './table.ts';
+import { type Column, listOf, money, show, tableOf, wrapped } from './table.ts';
+
+/** Rule T156 (engine/RULES.md). */
+const NO_QUEUES =
+  'The history has no queues, and nothing of a backtest waits: "queue" fills as "book_depth" where ' +
+  'sizes were recorded, else as "top_of_book".';
 
 const EXAMPLE = `
 A file, such as:
   {"markets": {"league": "mlb", "from": "2026-07-01"},
    "rule": {"side": "favorite", "maxPriceCents": 75, "entryMinutesBeforeStart": 10},
-   "stake": {"dollars": 100}, "fees": "venue_a"}`;
+   "stake": {"dollars": 100}, "fees": "venue_a", "fillModel": "book_depth"}
+
+${NO_QUEUES}
+It knows no latency either: it buys and sells at the price that is there at the look.`;
 
 export function addBacktestCommand(program: Command): void {
   ofKey(program.command('backtest <file>'))
@@ -22,7 +30,9 @@ async function backtest(file: string, options: KeyFlags): Promise<void> {
   const body = bodyIn(file);
   const { server, client } = byKey(options);
   const answer = await answerOf(server, client.runBacktest({ body }));
-  show(options, answer, reportOf);
+  show(options, answer, (done) => {
+    return body.fillModel === 'queue' ? `${reportOf(done)}\n${wrapped(NO_QUEUES)}` : reportOf(done);
+  });
 }
 
 /** The server checks its fields. */

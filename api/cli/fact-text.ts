@@ -76,6 +76,10 @@ function wordsOf({ fact, names }: LoggedFact): string {
       const levels = fact.levels.map(([cents, contracts]) => `, ${contracts} at ${cents}c`);
       return `${fact.role}, quote of ${fact.quoteAgeMs} ms${levels.join('')}`;
     }
+    case 'liquidity_taken': {
+      const { side, askCents, contracts, shown } = fact;
+      return `${contracts} of ${shown} at ${askCents}c ${side} ${ticker(fact.market)}`;
+    }
     case 'book_missed':
       return `${fact.atMs - fact.fromMs} ms ${ticker(fact.market)}`;
     case 'order_arrived': {

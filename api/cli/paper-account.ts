@@ -1,6 +1,9 @@
-/** `paperbook account` and `reset`. Rules U12, U25 (api/RULES.md). */
+/** `paperbook account` and `reset`. Rules U12, U25, U48 (api/RULES.md). */
 import type { Command } from 'commander';
-import type { Account } from 'paperbook/client';
+import type { Account, Realism } from 'paperbook/client';
+import { PRESETS } from '../../engine/rules/realism.ts';
+import { parseObject } from '../base/validation.ts';
+import type { RealismChange } from '../schemas/realism.ts';
 import {
   answerOf,
   byKey,
@@ -15,20 +18,27 @@ import { listOf, money, show } from './table.ts';
 import { UsageError } from './usage.ts';
 
 export function addPaperAccountCommands(program: Command): void {
-  ofKey(program.command('account').description('the account: plan, points, runs')).action(account);
+  ofKey(program.command('account').description('the account: plan, points, runs'))
+    .option(
+      '--realism <choice>',
+      'how real its fills are from now on: simple, realistic, or JSON of the parts to change',
+    )
+    .action(account);
   ofSession(program.command('reset').description('reset the account to the start balance'))
     .option('--yes', 'confirm: cancel every order and close every trade')
     .action(reset);
 }
 
-async function account(options: KeyFlags): Promise<void> {
+async function account(options: KeyFlags & { realism?: string }): Promise<void> {
+  if (options.realism !== undefined) return await changeRealism(options, options.realism);
   const { server, client } = byKey(options);
   const answer = await answerOf(server, client.getAccount());
-  show(options, answer, ({ user, plan, points, balanceDollars, account }) => {
+  show(options, answer, ({ user, plan, points, balanceDollars, account, realism }) => {
     const who = [
       ['Name', user.displayName ?? '-'],
       ['Profile', user.private ? 'private' : 'public'],
       ['Plan', plan],
+      ['Fills', realismText(realism)],
       ['Points', points],
     ] as const;
     if (account === null) {
@@ -36,6 +46,38 @@ async function account(options: KeyFlags): Promise<void> {
     }
     return listOf([...who, ...runOf(account)]);
   });
+}
+
+/** By the session: a key changes no setting. Rule A141 (api/RULES.md). */
+async function changeRealism(options: KeyFlags, choice: string): Promise<void> {
+  if (options.keyFile !== undefined || options.server !== undefined) {
+    throw new UsageError('--realism goes by the session: it takes no --key-file and no --server');
+  }
+  const realism = realismIn(choice);
+  const { server, client } = bySession(new SessionFile(options.session));
+  const answer = await answerOf(server, client.changeMe({ body: { realism } }));
+  show(options, answer, (changed) => {
+    return `Orders from now on: ${realismText(changed.realism)}\n`;
+  });
+}
+
+/** The server checks the parts. */
+function realismIn(choice: string): RealismChange {
+  if (Object.hasOwn(PRESETS, choice)) return choice as RealismChange;
+  const about = `--realism is ${Object.keys(PRESETS).join(', ')}, or JSON such as {"fees":"venue"}`;
+  if (!choice.trimStart().startsWith('{')) throw new UsageError(`${about}, not ${choice}`);
+  try {
+    return parseObject(choice, '--realism') as RealismChange;
+  } catch (error) {
+    throw new UsageError((error as Error).message);
+  }
+}
+
+function realismText({ model, latencyMs: { min, max }, fees, liquidity }: Realism): string {
+  const late = min === max ? `${min}` : `${min} to ${max}`;
+  const shared = liquidity === 'market' ? 'sizes shared by all accounts' : 'sizes of its own';
+  const paid = fees === 'venue' ? "the venue's fees" : 'no fees';
+  return `model ${model}, ${late} ms later, ${paid}, ${shared}`;
 }
 
 async function reset(options: SessionFlags & { yes?: true }): Promise<void> {

@@ -3,9 +3,7 @@
 // brought along. Without that it prints a sentence, not a stack trace.
 import { spawn } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import module, { createRequire } from 'node:module';
-import path from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { createRequire } from 'node:module';
 
 const [major, minor] = process.versions.node.split('.').map(Number);
 if (major === 22 && minor >= 18) {
@@ -20,7 +18,6 @@ if (major === 22 && minor >= 18) {
 /** A clone runs its sources. The packed product has none, and runs the files made from them. */
 async function program() {
   if (!existsSync(new URL('program.ts', import.meta.url))) {
-    keepCompiled();
     return await import(new URL('../../dist/api/cli/program.js', import.meta.url).href);
   }
   await keepStripped();
@@ -33,18 +30,6 @@ async function program() {
     process.stderr.write('paperbook: this clone lacks packages: run `npm ci` in it\n');
     process.exit(1);
   }
-}
-
-/**
- * What is compiled of an installed package is kept beside it for later starts, where that can be
- * written. Node keeps it by the content of its files. Threads find it by the variable.
- */
-function keepCompiled() {
-  const { env } = process;
-  const beside = fileURLToPath(new URL('../../..', import.meta.url));
-  if (env.NODE_COMPILE_CACHE !== undefined || path.basename(beside) !== 'node_modules') return;
-  const folder = path.join(beside, '.cache/paperbook');
-  if (module.enableCompileCache(folder).directory !== undefined) env.NODE_COMPILE_CACHE = folder;
 }
 
 /** Threads and processes that this one starts find what is kept of a clone by the variable. */

@@ -1,6 +1,6 @@
 /**
  * `paperbook portfolio`, `positions`, `trades`, `orders`, `order` and `receipt`. Rules U12, U13, U64,
- * A159 (api/RULES.md).
+ * U48, A159 (api/RULES.md).
  */
 import { type Command, Option } from 'commander';
 import type {
@@ -8,9 +8,7 @@ import type {
   OrderStatus,
   Portfolio,
   Position,
-  ReceiptFill,
   RestingOrder,
-  SignedReceipt,
   Trade,
 } from 'paperbook/client';
 import {
@@ -22,6 +20,7 @@ import {
   ofAccount,
 } from './account-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
+import { receiptText } from './receipt-text.ts';
 import { type Column, limitText, listOf, money, show, tableOf } from './table.ts';
 
 type ListFlags = AccountFlags & PageFlags & { instrument?: string; from?: string; to?: string };
@@ -91,7 +90,7 @@ async function positions(options: AccountFlags): Promise<void> {
       totals.push(['Profit or loss', money(centsOf(profit) / 100)]);
     }
     const shown = positionsTruncated ? `(${positionsCount - length} more are not shown)\n` : '';
-    return `${tableOf(positions, VALUED_COLUMNS)}${shown}\n${listOf(totals, 'right')}`;
+    return `${tableOf(positions, [...VALUED_COLUMNS, ...fillColumns(positions)])}${shown}\n${listOf(totals, 'right')}`;
   });
 }
 
@@ -113,10 +112,13 @@ function overviewOf({ account, positions, orders, ...rest }: Portfolio): string 
   const parts = [listOf(amounts, 'right')];
   if (positions.length > 0) {
     const cut = more(rest.positionsCount, positions.length);
-    parts.push(tableOf(positions, VALUED_COLUMNS) + cut);
+    parts.push(tableOf(positions, [...VALUED_COLUMNS, ...fillColumns(positions)]) + cut);
   }
   if (orders.length > 0) {
-    parts.push(tableOf(orders, RESTING_COLUMNS) + more(rest.ordersCount, orders.length));
+    parts.push(
+      tableOf(orders, [...RESTING_COLUMNS, ...waitColumns(orders)]) +
+        more(rest.ordersCount, orders.length),
+    );
   }
   return parts.join('\n');
 }
@@ -139,6 +141,27 @@ const VALUED_COLUMNS: Column<Position>[] = [
   ['profit or loss', ({ unrealizedPnlDollars: pnl }) => (pnl === undefined ? null : money(pnl))],
   ...POSITION_COLUMNS.slice(-1),
 ];
+
+type Filled = Pick<Order, 'fillModel' | 'feesDollars'>;
+
+/** Of these rows: their model, and their fees if any of them pays some. Rule U48. */
+function fillColumns<Row extends Filled>(rows: readonly Row[]): Column<Row>[] {
+  const columns: Column<Row>[] = [];
+  if (rows.some(({ feesDollars }) => feesDollars !== null)) {
+    const fees = ({ feesDollars }: Row) => (feesDollars === null ? null : money(feesDollars));
+    columns.push(['fees', fees]);
+  }
+  if (rows.some(({ fillModel }) => fillModel !== null)) {
+    columns.push(['fill model', ({ fillModel }) => fillModel]);
+  }
+  return columns;
+}
+
+/** When orders under latency meet the book, if any of these waits for that. Rule U48. */
+function waitColumns<Row extends Pick<Order, 'pendingUntil'>>(rows: readonly Row[]): Column<Row>[] {
+  if (rows.every(({ pendingUntil }) => pendingUntil === null)) return [];
+  return [['meets the book', ({ pendingUntil }) => pendingUntil]];
+}
 
 const RESTING_COLUMNS: Column<RestingOrder>[] = [
   ['order', ({ orderId }) => orderId, 'apart'],
@@ -165,7 +188,9 @@ async function trades(options: TradesFlags): Promise<void> {
     client.listTrades({ query: { ...filter, ...query }, ...headersOf(options) }),
   );
   const page = await answerOf(server, asked);
-  show(options, page, () => tableOf(page.trades, TRADE_COLUMNS));
+  show(options, page, () => {
+    return tableOf(page.trades, [...TRADE_COLUMNS, ...fillColumns(page.trades)]);
+  });
   sayMore(page, options);
 }
 
@@ -176,7 +201,10 @@ async function orders(options: OrdersFlags): Promise<void> {
     client.listOrders({ query: { ...filter, ...query }, ...headersOf(options) }),
   );
   const page = await answerOf(server, asked);
-  show(options, page, () => tableOf(page.orders, ORDER_COLUMNS));
+  show(options, page, () => {
+    const { orders } = page;
+    return tableOf(orders, [...ORDER_COLUMNS, ...waitColumns(orders), ...fillColumns(orders)]);
+  });
   sayMore(page, options);
 }
 
@@ -198,7 +226,9 @@ async function order(orderId: string, options: AccountFlags): Promise<void> {
   show(options, await answerOf(server, asked), ({ order }) => listOf(factsOf(order)));
 }
 
-function factsOf(order: Order): [name: string, value: string | number][] {
+type Fact = [name: string, value: string | number];
+
+function factsOf(order: Order): Fact[] {
   const { status, cancelReason, contracts, filledContracts, fillPriceCents } = order;
   const { action, instrumentSide, limitCents, timeInForce, expiresAt, statedProbPct } = order;
   const price = fillPriceCents == null ? '' : ` at ${fillPriceCents}¢`;
@@ -210,6 +240,9 @@ function factsOf(order: Order): [name: string, value: string | number][] {
     ['What', `${action} ${contracts} ${instrumentSide} ${limitText(limitCents)}, ${lasts}`],
     ['Status', cancelReason === null ? status : `${status}, ${cancelReason}`],
     ['Filled', `${filledContracts} of ${contracts}${price}`],
+    ...(order.pendingUntil === null ? [] : [['Meets the book', order.pendingUntil] as Fact]),
+    ['Fill model', order.fillModel ?? '-'],
+    ['Fees', order.feesDollars === null ? '-' : money(order.feesDollars)],
     ['Holds', money(order.holdDollars)],
     ['Probability', statedProbPct === null ? '-' : `${statedProbPct}%`],
     ['Placed', `${order.createdAt} by ${order.placedVia}`],
@@ -224,39 +257,4 @@ async function receipt(id: string, options: AccountFlags & { order?: true }): Pr
       ? client.getOrderReceipt({ path: { orderId: id }, ...headersOf(options) })
       : client.getTradeReceipt({ path: { tradeId: id }, ...headersOf(options) });
   show(options, await answerOf(server, asked), receiptText);
-}
-
-function receiptText({ receipt: of, envelope }: SignedReceipt): string {
-  const arrived = of.arrivedAt === null ? 'not yet' : `${of.arrivedAt}, after ${of.latencyMs} ms`;
-  const head = listOf([
-    ['Order', of.orderId],
-    ['Trade', of.tradeId ?? '-'],
-    ['Fill model', of.model ?? '-'],
-    ['Accepted', of.acceptedAt],
-    ['Met the book', arrived],
-    ['Signed by', envelope.keyId],
-  ]);
-  if (of.fills.length === 0) return `${head}\nNothing was filled.\n`;
-  return `${head}\n${tableOf(of.fills, FILL_COLUMNS)}`;
-}
-
-const FILL_COLUMNS: Column<ReceiptFill>[] = [
-  ['filled at', ({ at }) => at],
-  ['contracts', ({ contracts }) => contracts],
-  ['price ¢', ({ priceCents }) => priceCents],
-  ['as', ({ liquidity, venue }) => `${liquidity} at ${venue}`],
-  ['why this price', whyOf],
-  ['quote ms', ({ quoteAgeMs }) => quoteAgeMs],
-  ['gaps ms', ({ gapsMs }) => gapsMs],
-  ['fee', ({ fee }) => (fee === null ? '-' : `$${fee.dollars} (${fee.rate})`)],
-];
-
-function whyOf({ levels, queue }: ReceiptFill): string {
-  if (queue !== null) {
-    const met = queue.prints.map(({ at, contracts }) => `${contracts} at ${at}`).join(', ');
-    const ahead = queue.aheadAtArrival ?? 'unknown';
-    return `met ${met}; ahead ${queue.aheadBefore ?? 'unknown'}, at arrival ${ahead}`;
-  }
-  if (levels === null) return '-';
-  return levels.map(([cents, contracts]) => `${contracts} at ${cents}¢`).join(', ');
 }

@@ -128,4 +128,4 @@ class Reader {
   }
 }
 
-await new Reader(workerData as ReaderInput, parentPort!).run();
+void new Reader(workerData as ReaderInput, parentPort!).run();

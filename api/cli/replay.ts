@@ -2,7 +2,9 @@
  * `paperbook feed replay` offline: plays a feed file and an orders file through its own engine, on
  * the feed's clock. Equal input gives an equal state hash. Rules R1 to R15 (feeds/FORMATS.md).
  */
-
+import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { EpochMs, FillModelName, Uuid } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
@@ -12,11 +14,10 @@ import { catalogProblem, loadCatalog } from '../../feeds/catalog/catalog.ts';
 import { paceOf } from '../../feeds/file/replay-speed.ts';
 import { bookNeedsOf, type SettleOn } from '../../feeds/reading/venue.ts';
 import { plain } from '../base/shown-text.ts';
+import { openDataDir } from '../data-dir/data-dir.ts';
 import { FeedPipeline, type PackedLines, type ReaderCounts } from './feed-pipeline.ts';
 import { OrdersInTime } from './orders-file.ts';
 import { progressOn } from './progress.ts';
-
-import { takeDirectory } from './replay-dir.ts';
 import { ask, ReplayOrders } from './replay-orders.ts';
 import type { ReplayRange } from './replay-range.ts';
 import { accountSummary, type ReplayAccount, type ReplaySummary, tradesCsv } from './summary.ts';
@@ -227,4 +228,34 @@ class Replay {
       before = answer[kind].at(-1)[kind === 'orders' ? 'orderId' : 'tradeId'];
     }
   }
+}
+
+/** `release` is called with whether the replay was completed. */
+type Directory = { path: string; release(done: boolean): Promise<void> };
+
+/** The data directory of one replay: removed at its end, or kept if the user asked for one. */
+async function takeDirectory(dataDir: string | null, shards: number): Promise<Directory> {
+  if (dataDir === null) {
+    const temporary = mkdtempSync(path.join(tmpdir(), 'paperbook-replay-'));
+    const remove = async () => rmSync(temporary, { recursive: true, force: true });
+    return { path: temporary, release: remove };
+  }
+  if (existsSync(dataDir) && readdirSync(dataDir).length > 0) {
+    throw new Error(`--data-dir ${dataDir} is not empty: a replay starts from nothing`);
+  }
+  // A server may continue on this directory, and needs the shard count.
+  const opened = await openDataDir(dataDir, {
+    wanted: shards,
+    byDefault: shards,
+    fromReplay: true,
+  });
+  return {
+    path: opened.path,
+    async release(done) {
+      // Half a replay is useless, and would block the next one.
+      const left = done ? [] : readdirSync(opened.path);
+      for (const name of left) rmSync(path.join(opened.path, name), { recursive: true });
+      await opened.release();
+    },
+  };
 }

@@ -3,9 +3,12 @@
  * one. Rules U19, A158 (api/RULES.md).
  */
 import type { Command } from 'commander';
+import type { SignedReceipt } from 'paperbook/client';
 import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
 import { signedProblem } from '../../engine/records/track-record/track-record-signature.ts';
-import { parseObject } from '../base/validation.ts';
+import { createAjv, parseObject } from '../base/validation.ts';
+import { ReceiptAnswer } from '../schemas/receipts.ts';
+import { receiptText } from './receipt-text.ts';
 import { show } from './table.ts';
 
 /** A record of 90 days and the keys of a server are far smaller. */
@@ -46,12 +49,22 @@ async function verify(
     problem === null ? (answer as { envelope: { keyId: string } }).envelope.keyId : null;
   show(options, { ok: problem === null, signer, keyId, problem }, () => {
     if (problem !== null) return `${file} is not genuine: ${problem}\n`;
-    if (keys !== null) return `${file} is as it was signed by ${keyId}, one of the given keys\n`;
+    const content = signed === 'receipt' ? `\n${contentOf(answer)}` : '';
+    if (keys !== null) {
+      return `${file} is as it was signed by ${keyId}, one of the given keys\n${content}`;
+    }
     return (
       `${file} agrees with itself: nothing in it was changed after it was signed by ${keyId}.\n` +
-      'Whose key that is it does not prove: --keys takes the public keys of the server.\n'
+      `Whose key that is it does not prove: --keys takes the public keys of the server.\n${content}`
     );
   });
+}
+
+/** What a receipt says. Another version may have signed other fields. */
+function contentOf(answer: object): string {
+  const isReceipt = createAjv().compile<SignedReceipt>(ReceiptAnswer);
+  if (isReceipt(answer)) return receiptText(answer);
+  return 'Another version of the server has signed it: this one cannot show its fields.\n';
 }
 
 async function keysIn(file: string): Promise<readonly unknown[]> {

@@ -4,11 +4,12 @@
  * Node strips no types below `node_modules`. python-module.ts writes Python's part.
  */
 import { execFile } from 'node:child_process';
-import { copyFileSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { productVersion } from '../base/version.ts';
 import { describeApi } from '../openapi/document.ts';
 import { apiRoutes } from '../operations/routes/api-routes.ts';
 import type { ServerContext } from '../operations/server-context.ts';
@@ -34,6 +35,7 @@ export const CLIENT_FILES = [...WRITTEN, 'generated.ts'].flatMap((file) => {
 
 /** Where `npm run client` writes the Python client's part, beside this file. */
 export const PYTHON_FILE = 'python/paperbook_client/generated.py';
+const PYTHON_PROJECT = 'python/pyproject.toml';
 
 /**
  * A description needs none of the parts that run a route. No call of a client opens a WebSocket,
@@ -79,7 +81,14 @@ async function runNode(...args: string[]): Promise<void> {
   });
 }
 
+/** The file of the Python package with the version of package.json. Rule U75 (api/RULES.md). */
+export function pythonProject(): string {
+  const text = readFileSync(path.join(HERE, PYTHON_PROJECT), 'utf8');
+  return text.replace(/^version = ".*"$/m, `version = "${productVersion()}"`);
+}
+
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   await generateClient(HERE);
   writeFileSync(path.join(HERE, PYTHON_FILE), generatePython());
+  writeFileSync(path.join(HERE, PYTHON_PROJECT), pythonProject());
 }

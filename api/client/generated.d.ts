@@ -779,7 +779,7 @@ export type Event = {
      * @pattern ^[0-9]{16}$
      */
     eventId: string;
-    type: "order_placed" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
+    type: "order_placed" | "order_arrived" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
     /**
      * @format date-time
      */
@@ -2616,15 +2616,21 @@ export type ReceiptFill = {
      */
     gapsMs: number | null;
     /**
-     * Null if the order pays no fees.
+     * What the order was charged. Null if it pays no fees.
      */
     fee: {
         dollars: number;
         /**
-         * The day from which the rate is valid.
+         * The line of the fee table, with its date; null if no line names the market.
          */
         table: string | null;
-        rate: string;
+        /**
+         * Of the line; null if the catalog does not name the market any more.
+         */
+        rate: string | null;
+        /**
+         * In words, with all figures.
+         */
         formula: string;
     } | null;
 };

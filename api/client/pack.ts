@@ -32,12 +32,14 @@ function packClient(directory: string): void {
 }
 
 function manifest(): object {
-  const { version, license } = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
+  const product = JSON.parse(readFileSync(path.join(ROOT, 'package.json'), 'utf8'));
   return {
     name: 'paperbook-client',
-    version,
+    version: product.version,
     description: 'Typed client of a Paperbook server, for Node and browsers.',
-    license,
+    license: product.license,
+    // A release knows the address of its sources.
+    repository: product.repository,
     type: 'module',
     sideEffects: false,
     engines: { node: '>=20' },

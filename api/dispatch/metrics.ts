@@ -50,6 +50,8 @@ export class Metrics {
   readonly #requests = new Map<Named | null, RouteCount>();
   /** Of the thread that answers `/metrics`: made when it is first asked. */
   #ofProcess: ProcessMetrics | null = null;
+  /** How many connections the stream has. */
+  streamConnections: () => number = () => 0;
 
   /** Of one count, routes of two handlers that have the same name. */
   requestsOf(asked: Named | null): RouteCount {
@@ -104,7 +106,7 @@ export class Metrics {
     feeds: readonly FeedStatus[],
     discovery: Pick<LiveDiscovery, 'statuses' | 'counts'>,
     contradicted: number,
-    service: ServiceParts,
+    service: Omit<ServiceParts, 'streamConnections'>,
   ): string {
     this.#ofProcess ??= new ProcessMetrics();
     return [
@@ -118,7 +120,7 @@ export class Metrics {
       ...family('paperbook_sign_in_failures_total', 'counter', 'Refused attempts to sign in.', [
         ['', this.#signInFailures()],
       ]),
-      ...serviceMetrics(service),
+      ...serviceMetrics({ ...service, streamConnections: this.streamConnections() }),
       ...family('paperbook_engine_ready', 'gauge', 'Whether the engine takes requests.', [
         ['', state === 'ready' ? 1 : 0],
       ]),

@@ -1,10 +1,10 @@
 /**
  * Metrics of the service as a whole: shards, disk, switches, and the process, whose names are those
- * of prom-client. They are read when somebody asks. Rules O30, O31 (api/RULES.md).
+ * of prom-client. They are read when somebody asks. Rules O30, O31, O34 (api/RULES.md).
  */
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
-import type { EpochMs } from '../../engine/base/units.ts';
+import { type EpochMs, FILL_MODELS } from '../../engine/base/units.ts';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
 import { family, labels, type Sample } from '../base/metrics-text.ts';
 import { productVersion } from '../base/version.ts';
@@ -20,9 +20,15 @@ export type ServiceParts = {
   nowMs: EpochMs;
   dataDir: string;
   switches: { venueData: boolean; trading: boolean };
+  /** Of markets, by their result and whether their venue now says another. */
+  results: readonly ResultCount[];
+  streamConnections: number;
 };
 
-export function serviceMetrics({ statuses, nowMs, dataDir, switches }: ServiceParts): string[] {
+export type ResultCount = { result: string; state: 'final' | 'contradicted'; markets: number };
+
+export function serviceMetrics(parts: ServiceParts): string[] {
+  const { statuses, nowMs, dataDir, switches, results, streamConnections } = parts;
   return [
     ...family('paperbook_build_info', 'gauge', 'The version that runs; the value is 1.', [
       [labels({ version: productVersion(), node: process.versions.node }), 1],
@@ -32,6 +38,16 @@ export function serviceMetrics({ statuses, nowMs, dataDir, switches }: ServicePa
       [labels({ switch: 'trading' }), Number(switches.trading)],
     ]),
     ...shardMetrics(statuses, nowMs),
+    ...orderMetrics(statuses),
+    ...family(
+      'paperbook_market_results',
+      'gauge',
+      'Markets with this result; contradicted: their venue says another.',
+      results.map(({ result, state, markets }) => [labels({ result, state }), markets]),
+    ),
+    ...family('paperbook_stream_connections', 'gauge', 'Open connections of the stream.', [
+      ['', streamConnections],
+    ]),
     ...diskMetrics(dataDir),
   ];
 }
@@ -79,6 +95,40 @@ function shardMetrics(statuses: readonly ShardStatus[], nowMs: EpochMs): string[
     ),
     ...gauge('batch_p99_seconds', '99th percentile of the same.', (one) =>
       seconds(one.batches.p99Ms),
+    ),
+  ];
+}
+
+/** Of all orders, whether they came by HTTP, in a batch, over the stream, or from an assistant. */
+function orderMetrics(statuses: readonly ShardStatus[]): string[] {
+  const each = (samplesOf: (status: ShardStatus, shard: string) => Sample[]): Sample[] =>
+    statuses.flatMap((status, shard) => samplesOf(status, String(shard)));
+  const ended = ['executed', 'canceled', 'expired', 'refused'] as const;
+  const byModel = (what: 'fills' | 'contracts') =>
+    each(({ orders }, shard) =>
+      FILL_MODELS.map((model) => [labels({ shard, model }), orders.fills[model][what]]),
+    );
+  return [
+    ...family(
+      'paperbook_orders_placed_total',
+      'counter',
+      'Orders that the engine accepted.',
+      each(({ orders }, shard) => [[labels({ shard }), orders.outcomes.placed]]),
+    ),
+    ...family(
+      'paperbook_orders_total',
+      'counter',
+      'Orders that have ended, or that a rule of the engine refused.',
+      each(({ orders }, shard) =>
+        ended.map((outcome) => [labels({ shard, outcome }), orders.outcomes[outcome]]),
+      ),
+    ),
+    ...family('paperbook_fills_total', 'counter', 'Fills of orders.', byModel('fills')),
+    ...family(
+      'paperbook_fill_contracts_total',
+      'counter',
+      'Contracts of these fills.',
+      byModel('contracts'),
     ),
   ];
 }

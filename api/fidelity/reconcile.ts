@@ -1,6 +1,6 @@
 /**
  * What paper says of orders that one really had: each is played into the recording of its market,
- * and compared with its real fills. Rules X18 to X20 (feeds/FORMATS.md).
+ * and compared with its real fills. Rules X18 to X21 (feeds/FORMATS.md).
  */
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -250,7 +250,16 @@ function bodyOf({ ticker, side, action, limit, fills }: RealOrder) {
 function readFills(dataDir: string, byAccount: ReadonlyMap<Uuid, Paper>): void {
   /** The account whose order the facts have just placed. */
   let arriving: Uuid | null = null;
+  /** Of the account whose fill the facts have just told. */
+  let told: PaperFill[] = [];
   for (const { fact } of readFacts({ dataDir, shard: 0 }, 0)) {
+    // It follows its fill, which has the average of these levels. Each is a fill of the venue.
+    if (fact.kind === 'fill_noted' && fact.levels.length > 0) {
+      const { atMs, role } = told.pop()!;
+      for (const [priceCents, contracts] of fact.levels) {
+        told.push({ atMs, contracts, priceCents, role });
+      }
+    }
     if (!('account' in fact)) continue;
     const { account } = fact;
     const paper = byAccount.get(account)!;
@@ -261,6 +270,7 @@ function readFills(dataDir: string, byAccount: ReadonlyMap<Uuid, Paper>): void {
       const { atMs, contracts, priceCents } = fact;
       const role = arriving === account ? 'taker' : 'maker';
       paper.fills.push({ atMs, contracts, priceCents, role });
+      told = paper.fills;
     }
     if (fact.kind === 'order_ended' && fact.reason !== 'canceled_by_owner') {
       paper.reason = fact.reason;

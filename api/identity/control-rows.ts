@@ -64,7 +64,7 @@ export class ControlRows<V> {
   }
 
   /** The keys of up to `max` rows on disk after `key`. */
-  keysBehind(key: string, max: number): string[] {
+  keysAfter(key: string, max: number): string[] {
     return this.#table.keys({ start: key, exclusiveStart: true, limit: max });
   }
 

@@ -83,7 +83,7 @@ export class SessionTable {
 
   /** The idle ones of the next few sessions; after the last session it begins with the first. */
   #idle(nowMs: EpochMs): Set<Uuid> {
-    const ids = this.#rows.keysBehind(this.#sweptTo, SWEPT_AT_ONCE);
+    const ids = this.#rows.keysAfter(this.#sweptTo, SWEPT_AT_ONCE);
     this.#sweptTo = ids.length < SWEPT_AT_ONCE ? '' : ids.at(-1)!;
     return new Set(ids.filter((id) => this.#isIdle(id, nowMs)));
   }

@@ -40,8 +40,8 @@ export class UserTable {
   }
 
   /** Up to `max` users on disk after an id, without keeping them in memory. */
-  behind(id: Uuid, max: number): User[] {
-    return this.#rows.keysBehind(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
+  after(id: Uuid, max: number): User[] {
+    return this.#rows.keysAfter(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
   }
 
   /** Up to `max` users from before an id, or the newest, without keeping them in memory. */

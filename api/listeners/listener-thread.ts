@@ -310,21 +310,26 @@ async function end(graceMs: number): Promise<void> {
   setTimeout(() => process.exit(), 20);
 }
 
+/** An error of it ends the thread, as any other does. */
+async function begin(): Promise<void> {
+  listener = await listen({
+    host: data.config.host,
+    port: data.port,
+    sharing: 'further',
+    tls: data.config.tls,
+    socketPath: `${PREFIX}/stream`,
+    headers: data.headers as HeaderLines,
+    isBehindProxy: data.config.behindTlsProxy,
+    onAnswer: data.config.requestLog ? requestLog(log) : null,
+    handle,
+  });
+  say({ kind: 'listens' });
+}
+
 process.on('uncaughtException', (error: Error) => {
   say({ kind: 'failed', reason: error.stack ?? String(error) });
   void end(0);
 });
 
 port.on('message', take);
-listener = await listen({
-  host: data.config.host,
-  port: data.port,
-  sharing: 'further',
-  tls: data.config.tls,
-  socketPath: `${PREFIX}/stream`,
-  headers: data.headers as HeaderLines,
-  isBehindProxy: data.config.behindTlsProxy,
-  onAnswer: data.config.requestLog ? requestLog(log) : null,
-  handle,
-});
-say({ kind: 'listens' });
+void begin();

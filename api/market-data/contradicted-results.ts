@@ -68,6 +68,18 @@ export class ContradictedResults {
     return this.#count;
   }
 
+  /** How many markets have each result, and of how many the venue says another. Rule O34. */
+  markets(): { result: string; state: 'final' | 'contradicted'; markets: number }[] {
+    const results = ['yes', 'no', 'void', 'scalar'] as const;
+    const rows = results.flatMap((result) =>
+      (['final', 'contradicted'] as const).map((state) => ({ result, state, markets: 0 })),
+    );
+    for (const [market, { outcome }] of this.#has) {
+      rows[results.indexOf(outcome) * 2 + Number(this.#said.has(market))]!.markets++;
+    }
+    return rows;
+  }
+
   problems(): string[] {
     // Of a shard that could not be opened nobody knows the results.
     const known = [...this.#said].filter(([market]) => this.#has.has(market));

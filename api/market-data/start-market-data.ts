@@ -64,7 +64,7 @@ export type MarketData = {
   feeds: Pick<LiveFeeds, 'statuses' | 'problems'>;
   /** What the feeds must tell of books. */
   bookNeeds: Pick<BookNeeds, 'raise'>;
-  contradicted: Pick<ContradictedResults, 'count' | 'problems'>;
+  contradicted: Pick<ContradictedResults, 'count' | 'markets' | 'problems'>;
   discovery: Pick<LiveDiscovery, 'statuses' | 'problems' | 'counts' | 'runNow'>;
   playback: Playback;
   settleMarket: SettleMarketByName;

@@ -35,8 +35,8 @@ export type ServerContext = {
   fees: () => readonly FeeEntry[];
   search: InstrumentSearch;
   feeds: () => FeedStatus[];
-  /** How many results differ from their market's result. */
-  contradicted: Pick<ContradictedResults, 'count'>;
+  /** The results of markets, and how many differ from their market's result. */
+  contradicted: Pick<ContradictedResults, 'count' | 'markets'>;
   /** New markets of venues, found by the server itself. */
   discovery: Pick<LiveDiscovery, 'statuses' | 'counts' | 'runNow'>;
   playback: Playback;

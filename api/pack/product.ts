@@ -1,9 +1,10 @@
 /**
  * Makes `dist/`, which an installed package runs: `npm pack` calls this. Each thread and process
- * gets one file with all that it needs, so that a start reads and compiles little. Packages with a
+ * gets one bundle with all that it needs, so that a start reads and compiles little. Packages with a
  * large part for other platforms are in that file too; of their binaries those of our platforms are
  * in `dist/native`. Rules U28, U31 (api/RULES.md).
  */
+import { createHash } from 'node:crypto';
 import {
   cpSync,
   existsSync,
@@ -15,7 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Metafile, type Plugin } from 'esbuild';
+import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
 import { makeWebBundle, writeWebBundle } from '../page/make-web-bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -23,6 +24,8 @@ const DIST = path.join(ROOT, 'dist');
 const SOURCES = ['engine', 'feeds', 'api'];
 /** The entries of the command. All other started files are named where they are started. */
 const PROGRAM = 'api/cli/program.ts';
+/** What each of them begins with runs its bundle by this. */
+const RUN_BUNDLE = 'api/pack/run-bundle.js';
 const STARTED = /\bworkerUrl\(\s*import\.meta\.url,\s*'([^']+)'/g;
 /**
  * Packages that are installed beside ours. ordered-binary evaluates text that names its variables,
@@ -61,10 +64,13 @@ const NATIVES: readonly Native[] = [
 async function makeProduct(): Promise<void> {
   rmSync(DIST, { recursive: true, force: true });
   const inputs = new Set<string>();
+  mkdirSync(DIST);
+  cpSync(path.join(ROOT, RUN_BUNDLE), path.join(DIST, path.basename(RUN_BUNDLE)));
   for (const entry of entries()) {
     for (const input of Object.keys((await bundle(entry)).inputs)) inputs.add(input);
   }
   for (const input of inputs) refuseEvaluation(input);
+  for (const file of copied) inputs.add(file);
   writeWebBundle(await makeWebBundle(), path.join(DIST, 'web'));
   writeFileSync(path.join(DIST, 'LICENSES.txt'), licensesOf(packagesOf(inputs)));
 }
@@ -89,32 +95,62 @@ function entries(): string[] {
 }
 
 async function bundle(entry: string): Promise<Metafile> {
-  const up = '../'.repeat(entry.split('/').length - 1);
-  const { metafile } = await build({
+  const { metafile, outputFiles } = await build({
     absWorkingDir: ROOT,
     entryPoints: [entry],
-    outfile: path.join(DIST, entry.replace(/ts$/, 'js')),
+    write: false,
     bundle: true,
     platform: 'node',
-    format: 'esm',
+    format: 'cjs',
     target: 'node22',
     metafile: true,
     legalComments: 'none',
     // An installed package has the page on disk.
     external: [...BESIDE, './make-web-bundle.ts'],
+    define: { 'import.meta.url': '$url' },
     banner: {
       js: [
-        "import { createRequire as $createRequire } from 'node:module';",
-        "import { fileURLToPath as $fileURLToPath } from 'node:url';",
-        `const $dist = new URL('${up || './'}', import.meta.url);`,
-        'const require = $createRequire(import.meta.url);',
+        "(function (module, require, $url) { 'use strict';",
+        "const { fileURLToPath: $fileURLToPath } = require('node:url');",
+        `const $dist = new URL('${upFrom(entry)}', $url);`,
       ].join('\n'),
     },
+    footer: { js: '})' },
     plugins: [ownPlaces, ...NATIVES.map(nativePlugin)],
     logLevel: 'warning',
   });
+  writeBundle(entry, (outputFiles as [OutputFile])[0].text);
   return metafile;
 }
+
+/** The bundle, and beside it the file that a thread or process begins with. */
+function writeBundle(entry: string, text: string): void {
+  // Of text with other characters V8 keeps two bytes a character. Strings and regular expressions
+  // mean the same with their escapes.
+  const ascii = text.replaceAll(
+    /[^\0-\x7f]/g,
+    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+  const hash = createHash('sha256').update(ascii).digest('hex').slice(0, 16);
+  const isProgram = entry === PROGRAM;
+  const [exported, use] = isProgram ? ['export const { run } = ', ', process.argv[2]'] : ['', ''];
+  const begun = [
+    `import { runBundle } from '${upFrom(entry)}${path.basename(RUN_BUNDLE)}';`,
+    `${exported}runBundle(import.meta.url, '${hash}'${use});`,
+  ];
+  const file = path.join(DIST, entry.replace(/ts$/, ''));
+  mkdirSync(path.dirname(file), { recursive: true });
+  writeFileSync(`${file}cjs`, ascii);
+  writeFileSync(`${file}js`, `${begun.join('\n')}\n`);
+}
+
+/** From the folder of an entry to `dist`. */
+function upFrom(entry: string): string {
+  return '../'.repeat(entry.split('/').length - 1);
+}
+
+/** The files of packages in `dist/files`. */
+const copied = new Set<string>();
 
 /** A source still finds the files beside it, and files of packages are copied to `dist/files`. */
 const ownPlaces: Plugin = {
@@ -127,7 +163,9 @@ const ownPlaces: Plugin = {
         .replaceAll(/import\.meta\.resolve\('([^']+)'\)/g, (_, name: string) => {
           const copy = path.join('files', name);
           mkdirSync(path.join(DIST, path.dirname(copy)), { recursive: true });
-          cpSync(fileURLToPath(import.meta.resolve(name)), path.join(DIST, copy));
+          const file = fileURLToPath(import.meta.resolve(name));
+          cpSync(file, path.join(DIST, copy));
+          copied.add(path.relative(ROOT, file));
           return `new URL(${JSON.stringify(copy)}, $dist).href`;
         });
       return { contents, loader: 'ts' };

@@ -52,7 +52,7 @@ function profileOf({ id, private: isPrivate, showEarlierTrades }: User): Profile
 /** All people on disk, some at a time; people written meanwhile are passed by `onWritten`. */
 async function* everyone({ users }: ControlStore): AsyncGenerator<Profile[]> {
   for (let after = ''; ; ) {
-    const page = users.behind(after, PEOPLE_AT_ONCE);
+    const page = users.after(after, PEOPLE_AT_ONCE);
     const last = page.at(-1);
     if (last === undefined) return;
     yield page.filter(({ private: isPrivate }) => !isPrivate).map(profileOf);

@@ -52,11 +52,16 @@ const ReceiptFill = strict(
     fee: nullable(
       strict({
         dollars: Type.Number(),
-        table: nullable(Type.String(), { description: 'The day from which the rate is valid.' }),
-        rate: Type.String(),
-        formula: Type.String(),
+        table: nullable(Type.String(), {
+          description:
+            'The line of the fee table, with its date; null if no line names the market.',
+        }),
+        rate: nullable(Type.String(), {
+          description: 'Of the line; null if the catalog does not name the market any more.',
+        }),
+        formula: Type.String({ description: 'In words, with all figures.' }),
       }),
-      { description: 'Null if the order pays no fees.' },
+      { description: 'What the order was charged. Null if it pays no fees.' },
     ),
   },
   { title: 'ReceiptFill' },
@@ -90,7 +95,13 @@ export const RECEIPT_EXAMPLE: Static<typeof ReceiptAnswer> = {
     fills: [
       {
         ...{ at: '2026-11-21T05:00:08.216Z', contracts: 5, priceCents: 40, liquidity: 'maker' },
-        ...{ venue: 'venue_a', levels: null, quoteAgeMs: 0, gapsMs: 0, fee: null },
+        ...{ venue: 'venue_a', levels: null, quoteAgeMs: 0, gapsMs: 0 },
+        fee: {
+          ...{ dollars: 0.03, table: 'kalshi, KXNFLGAME, from 2026-07-07', rate: '0.0175' },
+          formula:
+            'contracts × rate × price × (1 - price), each up to 0.000001: ' +
+            '5 × 0.0175 × 0.4 × 0.6 = 0.021, together 0.021, up to the cent 0.03',
+        },
         queue: {
           ...{ aheadAtArrival: 120.5, aheadBefore: 12 },
           prints: [{ at: '2026-11-21T05:00:08.216Z', contracts: 17.25 }],

@@ -101,6 +101,11 @@ export class Streams {
     ];
   }
 
+  /** How many are open. */
+  get connections(): number {
+    return this.#connections.size;
+  }
+
   /** Publishes by this from now on. */
   publishBy(publish: Publish): void {
     this.#publish = publish;

@@ -31,6 +31,23 @@ export function auditRows(state: ShardState, problems: Problems): void {
   }
   auditFees(state.orderFees, state.orders, problems);
   auditFees(state.tradeFees, state.positions, problems);
+  auditTaken(state, problems);
+}
+
+/** Parts of displayed levels, of markets that trade. Rule T233 (engine/RULES.md). */
+function auditTaken({ taken, markets }: ShardState, problems: Problems): void {
+  const seen = new Set<string>();
+  for (const { market, side, askCents, contracts, shown } of taken.all()) {
+    const name = `${market} ${side} ${askCents}`;
+    const check = (holds: boolean, rule: string) => {
+      problems.check(holds, `taken level ${name}`, rule);
+    };
+    check(markets[market]?.outcome === null, 'is of no market that trades');
+    check(askCents > 0 && askCents < PAYOUT_CENTS, 'is at no price');
+    check(contracts > 0 && contracts <= shown, 'has taken more than is shown, or nothing');
+    check(!seen.has(name), 'is there twice');
+    seen.add(name);
+  }
 }
 
 /** Rows of fees belong to orders and trades that are there. Rules M14, M16 (engine/RULES.md). */

@@ -60,6 +60,7 @@ function auditDerived(state: ShardState, problems: Problems): void {
   auditMarkets(state, problems);
   auditExpiries(state, problems);
   auditArrivals(state, problems);
+  for (const problem of state.liquidity.problems(state.taken.all())) problems.add(problem);
 }
 
 function auditIndexes(state: ShardState, problems: Problems): void {

@@ -22,11 +22,12 @@ import {
 import { advance, applyTick } from '../rules/apply-tick.ts';
 import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
 import { closingMs } from '../rules/closing.ts';
-import { decide } from '../rules/decide.ts';
+import { decideAndTake } from '../rules/decide.ts';
 import type { Event, PositionSettled } from '../rules/events.ts';
 import { emit } from '../rules/evolve.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
 import { FeeTable } from '../rules/fee-table.ts';
+import { noteTaken } from '../rules/fill-notes.ts';
 import type { FinishedRecords } from '../rules/finished-records.ts';
 import { isTradeOf } from '../rules/ids.ts';
 import type { Command, MarketResult, PlaceOrder } from '../rules/messages.ts';
@@ -185,11 +186,11 @@ export class PaperAccount {
     const state = this.#state;
     const atMs = advance(state, command.atMs, this.#facts);
     invariant(atMs === command.atMs, 'the time of a backtest goes back');
-    const decision = decide(state, command);
+    const { decision, taken } = decideAndTake(state, command);
     invariant(decision.kind !== 'replay', 'a backtest uses a key twice');
     if (decision.kind === 'reject') return decision.rejection.code;
-    if (decision.consumption !== null) state.fillModel.consume(decision.consumption);
     this.#emit(decision.events);
+    noteTaken(state, this.#facts, atMs, taken);
     return null;
   }
 

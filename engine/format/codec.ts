@@ -59,7 +59,7 @@ const CHANGED_QUOTE = TYPES.get('changed_quote')!;
 
 function typeOf(message: Sent): number {
   if (message.kind !== 'quote') return TYPES.get(message.kind) ?? AS_MSGPACK;
-  if (message.unknown) return AS_MSGPACK;
+  if (message.unknown || message.sinceMs !== undefined) return AS_MSGPACK;
   if (message.depth !== undefined) return DEEP_QUOTE;
   return message.depthChange === undefined ? QUOTE : CHANGED_QUOTE;
 }

@@ -104,6 +104,7 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
       return { kind, atMs, account, keyId: fact.key, closing };
     }
     case 'fill_noted':
+    case 'liquidity_taken':
     case 'book_missed':
     case 'market_resolved':
     case 'market_corrected':

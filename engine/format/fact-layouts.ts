@@ -106,6 +106,7 @@ export const KIND = {
   order_cancel_accepted: 34,
   fill_nets: 37,
   pair_closed: 38,
+  liquidity_taken: 54,
   queue_met: 56,
   fill_noted: 57,
   book_missed: 58,
@@ -310,6 +311,16 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     role: word('taker', 'maker'),
     quoteAgeMs: count,
     levels: pairs,
+  }),
+  liquidity_taken: record<FactOf<'liquidity_taken'>>({
+    kind: always('liquidity_taken'),
+    atMs: u48,
+    market: u32,
+    side,
+    askCents: u8,
+    contracts: u32,
+    shown: u32,
+    display: u48,
   }),
   // The market comes first: records are searched for these bytes.
   book_missed: record<FactOf<'book_missed'>>({
@@ -600,6 +611,7 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.queue_met, KIND.fill_noted, KIND.book_missed],
   [KIND.catalog_changed],
   [40, 41, 42, 43, 44, 45, 46, 47, 48],
+  [KIND.liquidity_taken],
   [36, KIND.fill_nets, KIND.pair_closed],
 ];
 

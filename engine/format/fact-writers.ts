@@ -20,6 +20,7 @@ import type {
   FillNets,
   FillNoted,
   GameChanged,
+  LiquidityTaken,
   MarketCorrected,
   MarketResolved,
   MarketValued,
@@ -248,6 +249,7 @@ export const FACT_WRITERS = {
     null,
   ),
   fill_noted: writer<'fill_noted', FillNoted>('fill_noted', {}, null),
+  liquidity_taken: writer<'liquidity_taken', LiquidityTaken>('liquidity_taken', {}, null),
   book_missed: writer<'book_missed', BookMissed>('book_missed', {}, null),
   order_arrived: writer<'order_arrived', OrderArrived>(
     'order_arrived',

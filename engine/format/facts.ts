@@ -94,6 +94,7 @@ export class FactBuffer implements FactSink {
       case 'order_queued':
       case 'queue_met':
       case 'fill_noted':
+      case 'liquidity_taken':
       case 'book_missed':
       case 'order_arrived':
       case 'order_cancel_accepted':

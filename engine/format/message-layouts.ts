@@ -96,14 +96,14 @@ const top = {
 } as const;
 const levels = record<Depth>({ yesBids: pairs, yesAsks: pairs });
 /** A quote without the levels after its top. */
-const quote = record<Omit<QuoteTick, 'depth' | 'depthChange' | 'unknown'>>(top);
+const quote = record<Omit<QuoteTick, 'depth' | 'depthChange' | 'unknown' | 'sinceMs'>>(top);
 /** A quote with these levels. */
-const deepQuote = record<Required<Omit<QuoteTick, 'depthChange' | 'unknown'>>>({
+const deepQuote = record<Required<Omit<QuoteTick, 'depthChange' | 'unknown' | 'sinceMs'>>>({
   ...top,
   depth: levels,
 });
 /** A quote with the levels that have changed. */
-const changedQuote = record<Required<Omit<QuoteTick, 'depth' | 'unknown'>>>({
+const changedQuote = record<Required<Omit<QuoteTick, 'depth' | 'unknown' | 'sinceMs'>>>({
   ...top,
   depthChange: levels,
 });

@@ -410,8 +410,8 @@ export class HistoryLoad {
     if (this.losses.some((loss) => loss.market === market && covers(loss))) return true;
     for (const { columns, from, end } of this.#target.opened(LOSSES, market).forward(0)) {
       for (let at = from; at < end; at++) {
-        const [, , , number, first, behind] = columns.map((values) => values[at]!);
-        if (covers({ kind: number! - 1, first: first!, end: behind! })) return true;
+        const [, , , number, first, end] = columns.map((values) => values[at]!);
+        if (covers({ kind: number! - 1, first: first!, end: end! })) return true;
       }
     }
     return false;

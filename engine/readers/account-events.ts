@@ -1,6 +1,6 @@
 /**
  * The events of an account, its orders and trades, as its owner sees them, from the facts of the
- * log. Rules J21 to J24, J44 (api/RULES.md).
+ * log. Rules J21 to J24, J44, A241 (api/RULES.md).
  */
 
 import {
@@ -17,6 +17,7 @@ import { JsonWriter } from '../format/json-writer.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type {
   FillNetsFact,
+  OrderArrivedFact,
   OrderEndedFact,
   OrderFilledFact,
   OrderPartFilledFact,
@@ -33,6 +34,7 @@ import type { AccountFact, AccountLog } from './account-log.ts';
 
 export const EVENT_TYPES = [
   'order_placed',
+  'order_arrived',
   'order_part_filled',
   'order_filled',
   'order_canceled',
@@ -59,6 +61,10 @@ type OpenOrder = {
   trade: Uuid | null;
   /** What of its rest closes the other side. */
   closes: Contracts;
+  /** When it meets the book; null: it has. */
+  arrivesAtMs: EpochMs | null;
+  /** When its cancel does; null: it has none under way. Rule T162. */
+  cancelsAtMs: EpochMs | null;
 };
 
 /** The events of one account, whose facts are taken in their order. It may begin with any fact. */
@@ -76,7 +82,14 @@ export class AccountEvents {
       case 'order_placed':
         return this.#placed(number, fact);
       case 'fill_nets': {
-        addFill(this.#openOrder(number, fact.order), fact);
+        addFill(this.#orderAt(number, fact.order), fact);
+        return null;
+      }
+      case 'order_arrived':
+        return this.#arrived(number, fact);
+      case 'order_cancel_accepted': {
+        const order = this.#open.get(fact.order);
+        if (order !== undefined) order.cancelsAtMs = fact.cancelsAtMs;
         return null;
       }
       case 'order_part_filled':
@@ -117,34 +130,42 @@ export class AccountEvents {
 
   #placed(number: number, fact: OrderPlacedFact): AccountEvent | null {
     if (!isShownOrder(placementOf(fact))) return null;
-    const order = { ...unfilled(fact), trade: fact.trade };
+    const order = unfilled(fact);
     this.#open.set(fact.order, order);
     return this.#standing(number, fact.atMs, 'order_placed', order);
   }
 
   #partFilled(number: number, fact: OrderPartFilledFact): AccountEvent | null {
-    const order = this.#openOrder(number, fact.order);
+    const order = this.#orderAt(number, fact.order);
     addFill(order, fact);
     if (!isShownOrder(placementOf(order.placed))) return null;
     return this.#standing(number, fact.atMs, 'order_part_filled', order);
   }
 
-  /** An order as it was before a fact. */
-  #openOrder(number: number, id: Uuid): OpenOrder {
-    const known = this.#open.get(id);
-    if (known !== undefined) return known;
-    const { placed, fills } = this.#log.orderBefore(id, number);
-    const order = unfilled(placed);
-    for (const fill of fills) addFill(order, fill);
-    this.#open.set(id, order);
+  /** Null: it does not rest, and its end is the next event. Rule A241. */
+  #arrived(number: number, { atMs, order: id, rests }: OrderArrivedFact): AccountEvent | null {
+    const order = this.#orderAt(number, id);
+    order.arrivesAtMs = null;
+    return rests ? this.#standing(number, atMs, 'order_arrived', order) : null;
+  }
+
+  /** Before a fact of it. */
+  #orderAt(number: number, id: Uuid): OpenOrder {
+    let order = this.#open.get(id);
+    if (order === undefined) {
+      const { placed, fills, hasArrived, cancelsAtMs } = this.#log.orderBefore(id, number);
+      order = { ...unfilled(placed), cancelsAtMs };
+      if (hasArrived) order.arrivesAtMs = null;
+      for (const fill of fills) addFill(order, fill);
+      this.#open.set(id, order);
+    }
     return order;
   }
 
   #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
     const { placed, contracts, cents, feesCents, carryMicros, trade: tradeId, closes } = order;
     const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
-    const isPending = type === 'order_placed' && placed.latencyMs > 0;
-    const pendingUntilMs = isPending ? placed.atMs + placed.latencyMs : null;
+    const pendingUntilMs = order.arrivesAtMs ?? order.cancelsAtMs;
     const fees = { feesCents, carryMicros };
     const soFar = { filledContracts: contracts, fillPriceCents, tradeId, closes, ...fees };
     return this.#event(number, atMs, type, 'order', (to, naming) => {
@@ -209,8 +230,18 @@ export function numberOfEvent(id: string): number | null {
 
 function unfilled(placed: OrderPlacedFact): OpenOrder {
   const feesCents = placed.feeEachMicros === null ? null : 0;
-  const closes = placed.netting?.closes ?? 0;
-  return { placed, contracts: 0, cents: 0, feesCents, carryMicros: 0, trade: null, closes };
+  const arrivesAtMs = placed.latencyMs === 0 ? null : placed.atMs + placed.latencyMs;
+  const waits = { arrivesAtMs, cancelsAtMs: null };
+  return {
+    placed,
+    contracts: 0,
+    cents: 0,
+    feesCents,
+    carryMicros: 0,
+    trade: placed.trade,
+    closes: placed.netting?.closes ?? 0,
+    ...waits,
+  };
 }
 
 function addFill(order: OpenOrder, fill: OrderPartFilledFact | FillNetsFact): void {

@@ -181,7 +181,7 @@ export class AccountLog {
     return this.#log.records(0);
   }
 
-  /** How an order was placed, and its fills before a fact. */
+  /** How an order was placed, and what it came to before a fact. */
   orderBefore(order: Uuid, number: number): OrderHistory {
     const start = this.#numberAt(uuidTimeMs(order), number);
     // If the clock was set back since, the order is earlier in the log.
@@ -194,17 +194,22 @@ export class AccountLog {
     const bytes = uuidBytes(order);
     let placed: OrderPlacedFact | null = null;
     const fills: OrderHistory['fills'] = [];
+    let hasArrived = false;
+    let cancelsAtMs: EpochMs | null = null;
     for (const record of this.#log.records(after)) {
       if (record.firstNumber >= before) break;
       if (!has(record, bytes)) continue;
       for (const { number, fact } of factsIn(record)) {
         if (number >= before) break;
-        if (fact.kind === 'order_placed' && fact.order === order) placed = fact;
-        const isFill = fact.kind === 'order_part_filled' || fact.kind === 'fill_nets';
-        if (isFill && fact.order === order) fills.push(fact);
+        if (!('order' in fact) || fact.order !== order) continue;
+        if (fact.kind === 'order_placed') placed = fact;
+        else if (fact.kind === 'order_part_filled') fills.push(fact);
+        else if (fact.kind === 'fill_nets') fills.push(fact);
+        else if (fact.kind === 'order_arrived') hasArrived = true;
+        else if (fact.kind === 'order_cancel_accepted') cancelsAtMs = fact.cancelsAtMs;
       }
     }
-    return placed === null ? null : { placed, fills };
+    return placed === null ? null : { placed, fills, hasArrived, cancelsAtMs };
   }
 
   close(): void {
@@ -224,7 +229,14 @@ export class AccountLog {
   }
 }
 
-type OrderHistory = { placed: OrderPlacedFact; fills: (OrderPartFilledFact | FillNetsFact)[] };
+type OrderHistory = {
+  placed: OrderPlacedFact;
+  fills: (OrderPartFilledFact | FillNetsFact)[];
+  /** Of an order under latency: whether it has met the book. */
+  hasArrived: boolean;
+  /** When its cancel meets the book; null: it has none under way. */
+  cancelsAtMs: EpochMs | null;
+};
 export type PageBounds = { after: number; upTo: number; limit: number; bytesMax: number };
 
 /** The facts of an account in a record. */

@@ -6,10 +6,12 @@
 import { invariant } from '../base/invariant.ts';
 import {
   type Action,
+  type Cents,
   type Contracts,
   type ContractsE2,
   type EpochMs,
   type FillModelName,
+  HOME_VENUE,
   type MarketNumber,
   type PriceCents,
   type Uuid,
@@ -29,6 +31,7 @@ import type {
   QueueMetFact,
 } from '../rules/facts.ts';
 import { UNKNOWN_AHEAD } from '../rules/queue-fills.ts';
+import type { CatalogNaming } from '../rules/reference-data.ts';
 import { type AccountLog, has, uuidBytes } from './account-log.ts';
 import { factsIn } from './read-facts.ts';
 
@@ -70,6 +73,16 @@ export type ReceiptFill = {
   quoteAgeMs: number | null;
   /** How long nobody knew its book while it waited; null: its model does not need the book. */
   gapsMs: number | null;
+  /** Null: the order pays none. */
+  fee: ReceiptFee | null;
+};
+
+type ReceiptFee = {
+  cents: Cents;
+  /** What the order had paid beyond its venue's fees before. Rule M16. */
+  paidBeforeMicros: number;
+  /** At the fill's venue; null: the catalog does not name it any more. */
+  venueMarketId: string | null;
 };
 
 /** So many bytes of the log are read before others have their turn. */
@@ -94,7 +107,7 @@ export async function readReceipt(
       if (!found.isPlaced && record.atMs > untilMs) break;
       if (found.take(record)) break;
     }
-    const receipt = found.receipt();
+    const receipt = found.receipt(log.names);
     if (receipt !== null) return receipt;
   }
   return null;
@@ -232,18 +245,42 @@ class Found {
     }
   }
 
-  receipt(): OrderReceipt | null {
+  receipt(names: CatalogNaming): OrderReceipt | null {
     const placed = this.#placed;
     if (placed === null || placed.account !== this.#account) return null;
     return {
       ...{ orderId: this.#order, tradeId: this.#tradeId, action: placed.action },
       ...{ market: placed.market, model: placed.fillModel, latencyMs: placed.latencyMs },
       ...{ acceptedAtMs: placed.atMs, arrivedAtMs: this.#arrivedAtMs },
-      fills: this.#fills.map((told) => this.#fillOf(told, placed)),
+      fills: this.#fills.map((told, nth) => {
+        return { ...this.#fillOf(told, placed), fee: this.#feeOf(nth, placed, names) };
+      }),
     };
   }
 
-  #fillOf({ fill, note, met, isAtArrival }: Told, { fillModel }: OrderPlacedFact): ReceiptFill {
+  #feeOf(
+    nth: number,
+    { market, instrument }: OrderPlacedFact,
+    names: CatalogNaming,
+  ): ReceiptFee | null {
+    const { fill } = this.#fills[nth]!;
+    if (fill.feeCents === null) return null;
+    const before = this.#fills[nth - 1]?.fill;
+    const venue = VENUES[fill.venue];
+    const isRouted = venue !== HOME_VENUE;
+    const listings = isRouted ? (names.instrument(instrument).entry?.listings ?? []) : [];
+    const listing = listings.find((one) => one.venue === venue);
+    return {
+      cents: fill.feeCents,
+      paidBeforeMicros: before?.kind === 'order_part_filled' ? before.carryMicros : 0,
+      venueMarketId: isRouted ? (listing?.venueMarketId ?? null) : names.ticker(market),
+    };
+  }
+
+  #fillOf(
+    { fill, note, met, isAtArrival }: Told,
+    { fillModel }: OrderPlacedFact,
+  ): Omit<ReceiptFill, 'fee'> {
     const { contracts, priceCents } = fill;
     const venue = VENUES[fill.venue];
     invariant(venue !== undefined, 'an order was filled at no venue');

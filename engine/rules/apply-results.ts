@@ -40,6 +40,8 @@ export function resolveMarket(
   market.resolvedAtMs = atMs;
   // `emit` knows the record.
   market.settlement = { record: 0, trades: state.positionsOfMarket.count(number) };
+  state.taken.drop(number);
+  state.liquidity.drop(number);
   if (market.venue !== HOME_VENUE) return;
   state.pendingSettlements.markets.add(number);
   state.pendingSettlements.settledAccounts.clear();

@@ -169,6 +169,7 @@ function expiryOf({ orders: { col } }: ShardState, order: OrderRow): OrderEnded 
  */
 export function keepAges(state: ShardState, byMs: number): void {
   invariant(byMs >= 0, 'time was set back by less than nothing');
+  if (byMs > 0) state.fillModel.timeWasSet();
   for (const source of state.sources) if (source !== undefined) source.lastHeardMs -= byMs;
   for (const market of state.markets) {
     const { quote, lastTrade, lastTradeOf } = market;

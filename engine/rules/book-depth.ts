@@ -5,7 +5,7 @@
  * A displayed size counts once for an account. The part of a level that its fills consumed stays
  * consumed until a quote shows that price with another size, or without any. Accounts do not
  * consume from each other: they live in different shards, and an equal input must give an equal
- * state.
+ * state. Accounts that have chosen so share all sizes, over all shards (T164, T230 to T234).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -18,8 +18,9 @@ import {
   type PriceCents,
   type Side,
 } from '../base/units.ts';
-import { DisplayedSide } from './displayed-side.ts';
-import type { Consumption, Fill, Want } from './fill-model.ts';
+import type { LevelTaken, MarketLiquidity } from '../memory/market-liquidity.ts';
+import { type ChangedAt, DisplayedSide } from './displayed-side.ts';
+import { type Consumption, type Fill, isShared, type Want } from './fill-model.ts';
 import type { DepthLevel, QuoteTick } from './messages.ts';
 import {
   askOf,
@@ -31,30 +32,51 @@ import {
 } from './pricing.ts';
 import type { Market } from './reference-data.ts';
 
-/** Both sides of a market as asks. */
-type Displayed = Readonly<Record<Side, DisplayedSide>>;
+/** Both sides of a market as asks, and the time of its last quote. */
+type Displayed = Readonly<Record<Side, DisplayedSide>> & { lastQuote: ChangedAt };
+
+const NOTHING_TAKEN: readonly LevelTaken[] = [];
 
 /** It also serves the `queue` model, whose orders take displayed levels as they arrive. */
 export class BookDepth {
   /** By market number: the levels of its last quote. */
   readonly #displayed: (Displayed | undefined)[] = [];
+  /** What accounts have taken that share all sizes. */
+  readonly #shared: MarketLiquidity;
+
+  constructor(shared: MarketLiquidity) {
+    this.#shared = shared;
+  }
 
   quoteSeen(tick: QuoteTick): void {
     let sides = this.#displayed[tick.market];
     if (sides === undefined) {
-      sides = { yes: new DisplayedSide(), no: new DisplayedSide() };
+      const lastQuote = { lowMs: 0, highMs: 0 };
+      sides = { yes: new DisplayedSide(), no: new DisplayedSide(), lastQuote };
       this.#displayed[tick.market] = sides;
     }
     const { depthChange } = tick;
+    const at = sides.lastQuote;
+    at.highMs = tick.atMs;
+    at.lowMs = tick.sinceMs ?? tick.atMs;
     if (depthChange === undefined) {
-      sides.yes.setAll(asksOf(tick, 'yes'));
-      sides.no.setAll(asksOf(tick, 'no'));
+      sides.yes.setAll(asksOf(tick, 'yes'), at);
+      sides.no.setAll(asksOf(tick, 'no'), at);
       return;
     }
-    for (const [cents, contracts] of depthChange.yesAsks) sides.yes.set(cents, contracts);
+    for (const [cents, contracts] of depthChange.yesAsks) sides.yes.set(cents, contracts, at);
     for (const [cents, contracts] of depthChange.yesBids) {
-      sides.no.set(complement(cents), contracts);
+      sides.no.set(complement(cents), contracts, at);
     }
+  }
+
+  /** An operator has set the clock back. */
+  timeWasSet(): void {
+    for (const sides of this.#displayed) {
+      sides?.yes.timeWasSet();
+      sides?.no.timeWasSet();
+    }
+    this.#shared.timeWasSet();
   }
 
   orderArrives(
@@ -80,8 +102,13 @@ export class BookDepth {
     return { yes: sides?.yes.levels() ?? [], no: sides?.no.levels() ?? [] };
   }
 
-  consume({ taker, market, side, contracts }: Consumption): void {
+  /** Null: another shard has taken some of it since. */
+  consume(
+    { taker, market, side, contracts, levels }: Consumption,
+    nowMs: EpochMs,
+  ): readonly LevelTaken[] | null {
     invariant(contracts > 0, 'a fill consumes no contracts');
+    if (isShared(taker)) return this.#take({ market, side, levels }, nowMs);
     const asks = this.#asksOf(market, side);
     let left = contracts;
     for (let cents = asks.nextAfter(0); left > 0; cents = asks.nextAfter(cents)) {
@@ -90,17 +117,42 @@ export class BookDepth {
       if (part > 0) asks.consume(taker, cents, part);
       left -= part;
     }
+    return NOTHING_TAKEN;
   }
 
-  /** The contracts of one level that the account has not consumed. */
-  freeAt({ taker, market, side }: Omit<Consumption, 'contracts'>, askCents: PriceCents) {
-    return this.#displayed[market]?.[side].freeFor(taker, askCents) ?? 0;
+  #take(
+    { market, side, levels }: Pick<Consumption, 'market' | 'side' | 'levels'>,
+    nowMs: EpochMs,
+  ): readonly LevelTaken[] | null {
+    const { [side]: asks, lastQuote } = this.#displayedOf(market);
+    const wanted = levels.map(([askCents, contracts]) => {
+      return { view: asks.view(askCents, lastQuote), contracts };
+    });
+    return this.#shared.take(market, side, wanted, nowMs);
+  }
+
+  /** The contracts of one level that the taker can take. */
+  #freeAt({ taker, market, side }: ConsumedOf, askCents: PriceCents): Contracts {
+    const { [side]: asks, lastQuote } = this.#displayedOf(market);
+    if (!isShared(taker)) return asks.freeFor(taker, askCents);
+    return this.#shared.freeAt(market, side, asks.view(askCents, lastQuote));
   }
 
   /** Contracts of one level, at most those that are free. */
-  consumeAt({ taker, market, side, contracts }: Consumption, askCents: PriceCents): void {
-    const part = Math.min(contracts, this.freeAt({ taker, market, side }, askCents));
-    if (part > 0) this.#asksOf(market, side).consume(taker, askCents, part);
+  consumeAt(
+    { taker, market, side, contracts }: ConsumedOf & { contracts: Contracts },
+    askCents: PriceCents,
+    nowMs: EpochMs,
+  ): readonly LevelTaken[] {
+    if (this.#displayed[market] === undefined) return NOTHING_TAKEN;
+    for (;;) {
+      const part = Math.min(contracts, this.#freeAt({ taker, market, side }, askCents));
+      if (part === 0) return NOTHING_TAKEN;
+      const levels: DepthLevel[] = [[askCents, part]];
+      const taken = isShared(taker) ? this.#take({ market, side, levels }, nowMs) : NOTHING_TAKEN;
+      if (!isShared(taker)) this.#asksOf(market, side).consume(taker, askCents, part);
+      if (taken !== null) return taken;
+    }
   }
 
   /** The contracts up to a price that the account has not consumed, at most those that it wants. */
@@ -118,14 +170,15 @@ export class BookDepth {
     const levels: DepthLevel[] = [];
     let cents = asks.nextAfter(0);
     while (cents <= upToCents && cents < PAYOUT_CENTS && contracts < want.contracts) {
-      const part = Math.min(asks.freeFor(taker, cents), want.contracts - contracts);
+      const free = this.#freeAt({ taker, market: market.number, side }, cents);
+      const part = Math.min(free, want.contracts - contracts);
       if (part > 0) levels.push([cents, part]);
       contracts += part;
       paidCents += part * cents;
       cents = asks.nextAfter(cents);
     }
     if (contracts === 0) return null;
-    const consumption = { taker, market: market.number, side, contracts };
+    const consumption = { taker, market: market.number, side, contracts, levels };
     // Rounding up is against the trader on both sides: a seller gets 100 minus the ask. Rules T64,
     // M40 (engine/RULES.md).
     const askCents = Math.ceil(paidCents / contracts);
@@ -133,11 +186,18 @@ export class BookDepth {
   }
 
   #asksOf(market: MarketNumber, side: Side): DisplayedSide {
+    return this.#displayedOf(market)[side];
+  }
+
+  #displayedOf(market: MarketNumber): Displayed {
     const sides = this.#displayed[market];
     invariant(sides !== undefined, 'a market has a live price but no quote');
-    return sides[side];
+    return sides;
   }
 }
+
+/** Whose levels, and of which side. */
+type ConsumedOf = Pick<Consumption, 'taker' | 'market' | 'side'>;
 
 /** More contracts first, then the lower cost. If both are equal, the earlier venue. Rule T67. */
 function isBetter(a: Fill, b: Fill): boolean {

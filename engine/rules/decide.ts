@@ -7,6 +7,7 @@
 
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
+import type { LevelTaken } from '../memory/market-liquidity.ts';
 import { resultOf } from './apply-results.ts';
 import { canceledByOwner } from './arrivals.ts';
 import { changeOf } from './catalog-change.ts';
@@ -36,6 +37,22 @@ import { decideTag } from './trade-tags.ts';
  * (engine/RULES.md).
  */
 export const CANCEL_ALL_MAX = 2000;
+
+/**
+ * `decide`, with the displayed sizes taken that the decision uses up. It decides again if another
+ * shard has taken some of them meanwhile, so one of the two goes on. Rule T231 (engine/RULES.md).
+ */
+export function decideAndTake(
+  state: ShardState,
+  command: Command,
+): { decision: Decision; taken: readonly LevelTaken[] } {
+  for (;;) {
+    const decision = decide(state, command);
+    const consumption = decision.kind === 'accept' ? decision.consumption : null;
+    const taken = consumption === null ? [] : state.fillModel.consume(consumption, command.atMs);
+    if (taken !== null) return { decision, taken };
+  }
+}
 
 export function decide(state: ShardState, command: Command): Decision {
   switch (command.kind) {

@@ -4,30 +4,75 @@
  * (engine/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
-import { type Contracts, PAYOUT_CENTS, type PriceCents } from '../base/units.ts';
+import { type Contracts, type EpochMs, PAYOUT_CENTS, type PriceCents } from '../base/units.ts';
+import type { LevelView } from '../memory/market-liquidity.ts';
 import type { Taker } from './fill-model.ts';
 import type { DepthLevel } from './messages.ts';
 
 const shownAnew = new Float64Array(PAYOUT_CENTS);
+
+/** When a quote changed something: at one of these times, or between them. */
+export type ChangedAt = { lowMs: EpochMs; highMs: EpochMs };
+
+/** By cents, when each level got its size, and the number of that change in this shard. */
+type Changes = { lowMs: Float64Array; highMs: Float64Array; version: Float64Array };
+/** Of all sides, so that no two changes of a level have one number. */
+let lastVersion = 0;
 
 export class DisplayedSide {
   /** By cents of the ask; 0: none is displayed. */
   readonly #contracts = new Float64Array(PAYOUT_CENTS);
   /** By cents of the ask; null: no account has consumed any. */
   #consumed: Map<PriceCents, Map<Taker, Contracts>> | null = null;
+  /** Null: no order that shares sizes with other accounts has met this side. */
+  #changes: Changes | null = null;
 
   /** Displays an ask with so many contracts; 0 removes it. An equal size keeps its consumption. */
-  set(askCents: PriceCents, contracts: Contracts): void {
+  set(askCents: PriceCents, contracts: Contracts, at: ChangedAt): void {
     if (this.#contracts[askCents] === contracts) return;
     this.#contracts[askCents] = contracts;
     this.#consumed?.delete(askCents);
+    if (this.#changes !== null) this.#note(this.#changes, askCents, at);
+  }
+
+  #note({ lowMs, highMs, version }: Changes, askCents: PriceCents, at: ChangedAt): void {
+    lowMs[askCents] = at.lowMs;
+    highMs[askCents] = at.highMs;
+    version[askCents] = ++lastVersion;
   }
 
   /** Displays these asks and no others. */
-  setAll(asks: readonly DepthLevel[]): void {
+  setAll(asks: readonly DepthLevel[], at: ChangedAt): void {
     shownAnew.fill(0);
     for (const [askCents, contracts] of asks) shownAnew[askCents] = contracts;
-    for (let cents = 1; cents < PAYOUT_CENTS; cents++) this.set(cents, shownAnew[cents]!);
+    for (let cents = 1; cents < PAYOUT_CENTS; cents++) this.set(cents, shownAnew[cents]!, at);
+  }
+
+  /**
+   * A level for orders that share sizes. Before the first of these nobody noted when levels changed,
+   * so it was at the last quote or before. Rule T232 (engine/RULES.md).
+   */
+  view(askCents: PriceCents, lastQuote: ChangedAt): LevelView {
+    this.#changes ??= this.#unknownUntil(lastQuote.highMs);
+    const { lowMs, highMs, version } = this.#changes;
+    return {
+      ...{ askCents, size: this.#contracts[askCents]!, version: version[askCents]! },
+      ...{ lowMs: lowMs[askCents]!, highMs: highMs[askCents]! },
+    };
+  }
+
+  /** An operator has set the clock back: no time from before says anything. */
+  timeWasSet(): void {
+    this.#changes?.lowMs.fill(0);
+    this.#changes?.highMs.fill(0);
+  }
+
+  #unknownUntil(lastMs: EpochMs): Changes {
+    return {
+      lowMs: new Float64Array(PAYOUT_CENTS),
+      highMs: new Float64Array(PAYOUT_CENTS).fill(lastMs),
+      version: new Float64Array(PAYOUT_CENTS).fill(++lastVersion),
+    };
   }
 
   /** The next displayed ask above `cents`; 100: none. From 0: the best. */

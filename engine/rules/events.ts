@@ -20,6 +20,7 @@ import type {
   PriceCents,
   Uuid,
 } from '../base/units.ts';
+import type { LevelTaken } from '../memory/market-liquidity.ts';
 import type { CatalogChange } from './catalog-change.ts';
 import type { Catalog } from './catalog-entries.ts';
 import type { MarketOutcome, Payouts } from './messages.ts';
@@ -139,6 +140,12 @@ export type FillNoted = {
   /** In cents of the side traded, the best first; none: all of it at the price of the fill. */
   levels: readonly (readonly [cents: PriceCents, contracts: Contracts])[];
 };
+
+/**
+ * An order took a part of a displayed level that accounts share; it comes after the event of the
+ * fill. Rule T233 (engine/RULES.md).
+ */
+export type LiquidityTaken = LevelTaken & { kind: 'liquidity_taken'; atMs: EpochMs };
 
 /** Nobody knew a market's levels from `fromMs` to `atMs`. Rule T188 (engine/RULES.md). */
 export type BookMissed = {
@@ -389,6 +396,7 @@ export type Event =
   | OrderQueued
   | QueueMet
   | FillNoted
+  | LiquidityTaken
   | BookMissed
   | OrderArrived
   | OrderCancelAccepted

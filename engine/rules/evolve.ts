@@ -68,6 +68,8 @@ export function evolve(state: ShardState, event: Event): void {
     case 'fill_noted':
     case 'book_missed':
       return;
+    case 'liquidity_taken':
+      return state.taken.add(event);
     case 'order_arrived':
       return orderArrived(state, event);
     case 'order_cancel_accepted':

@@ -29,6 +29,7 @@ import type {
   FillNets,
   FillNoted,
   GameChanged,
+  LiquidityTaken,
   MarketCorrected,
   MarketResolved,
   MarketValued,
@@ -203,6 +204,7 @@ export type PrimaryFact =
   | OrderQueuedFact
   | QueueMetFact
   | FillNoted
+  | LiquidityTaken
   | BookMissed
   | OrderArrivedFact
   | OrderCancelAcceptedFact

@@ -9,6 +9,7 @@ import {
   type Action,
   type Cents,
   type Contracts,
+  type ContractsE2,
   type EpochMs,
   type FillModelName,
   type Liquidity,
@@ -17,6 +18,7 @@ import {
   type PriceCents,
   type Side,
 } from '../base/units.ts';
+import type { LevelTaken, VolumeName } from '../memory/market-liquidity.ts';
 import type { FollowedLevels } from './followed-levels.ts';
 import type { DepthLevel, QuoteTick } from './messages.ts';
 import {
@@ -30,14 +32,18 @@ import type { RealismModel } from './realism.ts';
 import type { Market } from './reference-data.ts';
 
 /**
- * Who consumes displayed sizes: an account by its row, or all accounts of this shard whose orders
- * share them. Rule T164 (engine/RULES.md).
+ * Who consumes displayed sizes: an account by its row, or all accounts whose orders share them.
+ * Rules T164, T230 (engine/RULES.md).
  */
 export type Taker = AccountRow;
 const MARKET = -2 as Taker;
 
 export function takerOf(account: AccountRow, liquidity: Liquidity): Taker {
   return liquidity === 'market' ? MARKET : account;
+}
+
+export function isShared(taker: Taker): boolean {
+  return taker === MARKET;
 }
 
 /** The wish of an order: contracts of the asks of `side`, none of them above `upToCents`. */
@@ -70,6 +76,8 @@ export type Consumption = {
   market: MarketNumber;
   side: Side;
   contracts: Contracts;
+  /** The parts of its levels, best first. */
+  levels: readonly DepthLevel[];
 };
 
 /** A fill with the money of the order's own side, for its event. Rule T64 (engine/RULES.md). */
@@ -94,8 +102,24 @@ export interface Queues {
   readonly levels: FollowedLevels;
   /** The asks that an order meets on a book that came whole; null: none. Rule T153. */
   crossing(market: Market, want: Want): Fill | null;
-  /** A displayed ask met a resting order: the account has consumed as much of it. Rule T65. */
-  consumeAt(consumption: Consumption, askCents: PriceCents): void;
+  /**
+   * A displayed ask met a resting order: the account has consumed as much of it. Rule T65. @returns
+   * what it has taken of levels that accounts share
+   */
+  consumeAt(
+    of: Omit<Consumption, 'levels'>,
+    askCents: PriceCents,
+    nowMs: EpochMs,
+  ): readonly LevelTaken[];
+  /** The number of a print or an addition that meets orders now. */
+  nextVolume(): number;
+  /** What orders that share a volume take of it. Rule T234. */
+  takeVolume(
+    name: VolumeName,
+    number: number,
+    availableE2: ContractsE2,
+    wantedE2: ContractsE2,
+  ): ContractsE2;
 }
 
 /**
@@ -136,6 +160,12 @@ export interface FillModel {
   modelOfPlaced(placed: FillModelName | null): FillModelName;
   /** The known asks of both sides of a market, best first; null: the model keeps none. */
   displayed(market: MarketNumber): Readonly<Record<Side, readonly DepthLevel[]>> | null;
-  /** A fill that consumes displayed sizes was applied. */
-  consume(consumption: Consumption): void;
+  /**
+   * A fill that consumes displayed sizes is applied. Null: another shard has taken some of it since
+   * it was possible, so it is not possible any more. @returns what it has taken of levels that
+   * accounts share
+   */
+  consume(consumption: Consumption, nowMs: EpochMs): readonly LevelTaken[] | null;
+  /** An operator has set the clock back. */
+  timeWasSet(): void;
 }

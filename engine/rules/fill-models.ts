@@ -7,6 +7,7 @@
  */
 
 import { type EpochMs, FILL_MODELS, type FillModelName, NO_PRICE } from '../base/units.ts';
+import type { LevelTaken, MarketLiquidity } from '../memory/market-liquidity.ts';
 import { BookDepth } from './book-depth.ts';
 import type { Consumption, Fill, FillModel, Queues, Want } from './fill-model.ts';
 import { FollowedLevels } from './followed-levels.ts';
@@ -17,27 +18,30 @@ import type { Market, Quote } from './reference-data.ts';
 import { REJECTIONS } from './rejections.ts';
 import { topOfBook } from './top-of-book.ts';
 
-/** `name`: the server's model. */
-export function fillModels(name: FillModelName): FillModel {
+/** `name`: the server's model. `shared`: what accounts have taken that share all sizes. */
+export function fillModels(name: FillModelName, shared: MarketLiquidity): FillModel {
   if (!FILL_MODELS.includes(name)) {
     throw new Error(`fillModel must be one of ${FILL_MODELS.join(', ')}, not ${name}`);
   }
-  return new FillModels(name);
+  return new FillModels(name, shared);
 }
 
 class FillModels implements FillModel {
   readonly name: FillModelName;
-  readonly #depth = new BookDepth();
+  readonly #depth: BookDepth;
   readonly #followed: Queues;
   #sharesSizes: boolean;
   #queues: Queues | null;
 
-  constructor(name: FillModelName) {
+  constructor(name: FillModelName, shared: MarketLiquidity) {
     this.name = name;
+    this.#depth = new BookDepth(shared);
     this.#followed = {
       levels: new FollowedLevels(),
       crossing: (market, want) => this.#depth.crossing(market, want),
-      consumeAt: (consumption, askCents) => this.#depth.consumeAt(consumption, askCents),
+      consumeAt: (of, askCents, nowMs) => this.#depth.consumeAt(of, askCents, nowMs),
+      nextVolume: () => shared.nextVolume(),
+      takeVolume: (...of) => shared.takeVolume(...of),
     };
     this.#sharesSizes = name !== 'top_of_book';
     this.#queues = name === 'queue' ? this.#followed : null;
@@ -98,8 +102,12 @@ class FillModels implements FillModel {
     return this.#sharesSizes ? this.#depth.displayed(market) : null;
   };
 
-  consume(consumption: Consumption): void {
-    this.#depth.consume(consumption);
+  consume(consumption: Consumption, nowMs: EpochMs): readonly LevelTaken[] | null {
+    return this.#depth.consume(consumption, nowMs);
+  }
+
+  timeWasSet(): void {
+    this.#depth.timeWasSet();
   }
 }
 

@@ -1,11 +1,16 @@
 /**
- * What a receipt says of a fill beyond the fill's own fact: who took, how old the quote was, and the
- * levels that it walked. Rule T187 (engine/RULES.md).
+ * What the log says of a fill beyond the fill's own fact. For its receipt: who took, how old the
+ * quote was, and the levels that it walked. For the next start: what it took of levels that accounts
+ * share. Rules T187, T233 (engine/RULES.md).
  */
 
 import { type Action, type EpochMs, PAYOUT_CENTS } from '../base/units.ts';
+import type { LevelTaken } from '../memory/market-liquidity.ts';
 import type { FillNoted } from './events.ts';
+import { emit } from './evolve.ts';
+import type { FactSink } from './fact-sink.ts';
 import type { Fill } from './fill-model.ts';
+import type { ShardState } from './state.ts';
 
 /** Of an order that takes as it meets the book. */
 export function takerNote(fill: Fill, action: Action, nowMs: EpochMs): FillNoted {
@@ -29,4 +34,14 @@ function walkedBy({ levels }: Fill, action: Action): FillNoted['levels'] {
   if (levels === null || levels.length < 2) return [];
   if (action === 'buy') return levels;
   return levels.map(([askCents, contracts]) => [PAYOUT_CENTS - askCents, contracts]);
+}
+
+/** What a fill has taken of levels that accounts share; its events are applied before. */
+export function noteTaken(
+  state: ShardState,
+  facts: FactSink,
+  atMs: EpochMs,
+  taken: readonly LevelTaken[],
+): void {
+  for (const part of taken) emit(state, facts, { kind: 'liquidity_taken', atMs, ...part });
 }

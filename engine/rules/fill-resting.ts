@@ -5,12 +5,13 @@
 
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_PRICE, type OrderRow, type Side } from '../base/units.ts';
+import type { LevelTaken } from '../memory/market-liquidity.ts';
 import { prefetched } from '../memory/prefetch.ts';
 import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { levelsOf, takerOf, tradeOf } from './fill-model.ts';
-import { makerNote } from './fill-notes.ts';
+import { makerNote, noteTaken } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
 import { partNotes, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
@@ -134,6 +135,7 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 }
 
 const NONE: readonly Reached[] = [];
+const NOTHING_TAKEN: readonly LevelTaken[] = [];
 
 /**
  * The orders of a ladder whose price level is at least `ask`, prefetched: best price level first,
@@ -172,17 +174,22 @@ function fillResting(
     contracts,
     model,
   };
-  const fill = state.fillModel.orderArrives(state, book, price, want, atMs);
-  if (fill === null) return;
+  let fill = state.fillModel.orderArrives(state, book, price, want, atMs);
+  let taken: readonly LevelTaken[] | null = NOTHING_TAKEN;
+  while (fill !== null && fill.consumption !== null) {
+    taken = state.fillModel.consume(fill.consumption, atMs);
+    if (taken !== null) break;
+    fill = state.fillModel.orderArrives(state, book, price, want, atMs);
+  }
+  if (fill === null || taken === null) return;
   invariant(fill.contracts <= contracts, 'a fill model fills more than is left of an order');
   invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
-  if (fill.consumption !== null) state.fillModel.consume(fill.consumption);
   const { market } = fill;
   if (state.nets.has(order)) {
-    const taken = { market, levels: levelsOf(fill), role: 'maker', atMs } as const;
-    const events = waitingNetEvents(state, order, taken, partNotes(fill, 'maker', atMs));
+    const filled = { market, levels: levelsOf(fill), role: 'maker', atMs } as const;
+    const events = waitingNetEvents(state, order, filled, partNotes(fill, 'maker', atMs));
     for (const event of events) emit(state, facts, event);
-    return;
+    return noteTaken(state, facts, atMs, taken);
   }
   const action = actionOf(col.flags.get(order));
   const traded = tradeOf(action, fill);
@@ -195,4 +202,5 @@ function fillResting(
   const note = makerNote(fill, action, atMs);
   emit(state, facts, fillEvent(atMs, order, contracts, traded, fee));
   if (note !== null) emit(state, facts, note);
+  noteTaken(state, facts, atMs, taken);
 }

@@ -48,6 +48,11 @@ export type QuoteTick = {
    */
   unknown?: boolean;
   /**
+   * It stands for several quotes of the market, of which this is the time of the first. Rule D7
+   * (engine/RULES.md).
+   */
+  sinceMs?: EpochMs;
+  /**
    * Present only if the fill model uses levels and the venue shows them. Otherwise only the top is
    * known.
    */

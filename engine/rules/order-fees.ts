@@ -6,6 +6,7 @@
 import { invariant } from '../base/invariant.ts';
 import type { Cents, Contracts, EpochMs, OrderRow, PriceCents } from '../base/units.ts';
 import type { FillFee } from './events.ts';
+import type { Micros } from './exact.ts';
 import type { FeeTable } from './fee-table.ts';
 import {
   type FeeEntry,
@@ -42,13 +43,26 @@ export function fillFee(
   { carryMicros, atMs }: { carryMicros: number; atMs: EpochMs },
 ): FillFee {
   const entry = table.entryOf(market, atMs);
+  return chargedFee(entry, levelFees(entry, levels, role), carryMicros);
+}
+
+/** What the venue charges for each level of a fill, by a line of its table. Rule T170. */
+export function levelFees(entry: FeeEntry, levels: ChargedFill['levels'], role: FeeRole): Micros[] {
   const fills = levels.map(([cents, contracts]) => fillAt(cents, contracts, role));
-  if (entry.schedule === 'polymarket_us') {
-    // The venue itself charges whole cents, and counts the fills of a taker's order together.
-    const cents = sumOf(polymarketUsFees(entry, fills)) / CENT_MICROS;
-    return { cents, carryMicros };
-  }
-  const owed = sumOf(fills.map((fill) => finerFee(entry, fill))) - carryMicros;
+  // This venue counts the fills of a taker's order together.
+  if (entry.schedule === 'polymarket_us') return polymarketUsFees(entry, fills);
+  return fills.map((fill) => finerFee(entry, fill));
+}
+
+/** What an order pays of the fees of a fill's levels. Rule M16. */
+export function chargedFee(
+  { schedule }: FeeEntry,
+  ofLevels: readonly Micros[],
+  carryMicros: number,
+): FillFee {
+  // The venue itself charges whole cents.
+  if (schedule === 'polymarket_us') return { cents: sumOf(ofLevels) / CENT_MICROS, carryMicros };
+  const owed = sumOf(ofLevels) - carryMicros;
   const cents = Math.ceil(owed / CENT_MICROS) + 0;
   return { cents, carryMicros: cents * CENT_MICROS - owed };
 }

@@ -19,11 +19,13 @@ import {
   type PriceE4,
   type Side,
 } from '../base/units.ts';
+import type { LevelTaken, VolumeName } from '../memory/market-liquidity.ts';
 import { closingMs } from './closing.ts';
 import { fillEvent, type OrderQueued, type QueueMeeting, type QueueMet } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import { type Queues, type Taker, takerOf } from './fill-model.ts';
+import { isShared, type Queues, type Taker, takerOf } from './fill-model.ts';
+import { noteTaken } from './fill-notes.ts';
 import { actionOf } from './flags.ts';
 import type { ExactBook } from './followed-levels.ts';
 import { costCents } from './ledger.ts';
@@ -162,13 +164,15 @@ function share(of: ContractsE2, part: ContractsE2, whole: ContractsE2): Contract
 }
 
 /** An increase comes after us; on the other side it may meet us. Rules T147, T151. */
-function added(on: In, { market, side }: Place, { price, contracts }: LevelTick): void {
+function added(on: In, { market, side }: Place, tick: LevelTick): void {
+  const { price, contracts, size } = tick;
   const ours = oppositeSide(side);
   const ladder = ladderOf(market.book!, ours);
   const least = Math.ceil((ONE - price) / CENT);
   if (on.state.ladders.best(ladder) < least) return;
   if (!mayFill(market, on.state)) return;
-  const fill = new Fill(on, { market, side: ours, ladder }, 'addition', contracts);
+  const volume = nameOf(tick, { isPrint: false, detail: size });
+  const fill = new Fill(on, { market, side: ours, ladder }, 'addition', contracts, volume);
   const askCents = askCentsOf(ONE - price);
   for (const order of ordersFrom(on.state, ladder, least)) fill.meet(order, askCents);
 }
@@ -188,12 +192,21 @@ function printed(on: In, at: Place, tick: PrintTick): void {
   const least = Math.ceil(price / CENT);
   if (state.ladders.best(ladder) < least) return;
   const isOpen = mayFill(market, state);
-  const fill = new Fill(on, at, 'print', isOpen ? contracts : 0);
+  const volume = nameOf(tick, { isPrint: true, detail: decrease });
+  const fill = new Fill(on, at, 'print', isOpen ? contracts : 0, volume);
   const atItsPrice = price % CENT === 0 ? least : 0;
   for (const order of ordersFrom(state, ladder, least)) {
     if (levelOf(state, order) === atItsPrice) fill.eat(order, contracts);
     else if (isOpen) fill.meet(order, null);
   }
+}
+
+/** A volume as every shard knows it. `detail`: what the venue's feed says of it alone. */
+function nameOf(
+  { market, atMs, side, price, contracts }: LevelTick | PrintTick,
+  of: Pick<VolumeName, 'isPrint' | 'detail'>,
+): VolumeName {
+  return { market, atMs, side, price, contracts, ...of };
 }
 
 /** All levels are known again. `isSame`: nothing was missed before. Rule T153. */
@@ -226,13 +239,19 @@ function meetCrossing(on: In, { market, side }: Place, order: OrderRow): void {
     contracts,
     model: 'queue',
   } as const;
-  const crossing = queues.crossing(market, want);
-  if (crossing === null) return;
-  if (crossing.consumption !== null) state.fillModel.consume(crossing.consumption);
+  let crossing = queues.crossing(market, want);
+  let taken: readonly LevelTaken[] | null = null;
+  while (crossing !== null) {
+    taken = state.fillModel.consume(crossing.consumption!, on.atMs);
+    if (taken !== null) break;
+    crossing = queues.crossing(market, want);
+  }
+  if (crossing === null || taken === null) return;
   const before = { aheadE2: state.queue.aheadE2(order), partE2: state.queue.partE2(order) };
   const volumeE2 = crossing.contracts * CONTRACT;
   met(on, order, { by: 'book', volumeE2, ...before });
   trade(on, order, crossing.contracts);
+  noteTaken(state, on.facts, on.atMs, taken);
 }
 
 /** The bid price that an order rests at: the best first, and of one price the first placed. */
@@ -257,21 +276,28 @@ function mayFill(market: Market, { nowMs }: ShardState): boolean {
   return market.outcome === null && market.status === 'open' && nowMs < closingMs(market);
 }
 
-/** One volume that meets orders: it counts once for an account. Rules T150 to T152. */
+/**
+ * One volume that meets orders: it counts once for an account, or once for all that share it. Rules
+ * T150 to T152, T234.
+ */
 class Fill {
   readonly #on: In;
   readonly #at: Place;
   readonly #by: QueueMeeting;
   readonly #volumeE2: ContractsE2;
+  readonly #name: VolumeName;
+  /** As this shard counts volumes that are shared; 0: no order has shared it yet. */
+  #number = 0;
   /** Null: of one account at most. */
   #usedBy: Map<Taker, ContractsE2> | null = null;
   #first: { taker: Taker; usedE2: ContractsE2 } | null = null;
 
-  constructor(on: In, at: Place, by: QueueMeeting, volumeE2: ContractsE2) {
+  constructor(on: In, at: Place, by: QueueMeeting, volumeE2: ContractsE2, name: VolumeName) {
     this.#on = on;
     this.#at = at;
     this.#by = by;
     this.#volumeE2 = volumeE2;
+    this.#name = name;
   }
 
   /** A print at the price of an order takes what is ahead of it, then the order. */
@@ -286,14 +312,16 @@ class Fill {
 
   /** Whoever trades at a worse price would have met the order first. `askCents`: displayed there. */
   meet(order: OrderRow, askCents: number | null): void {
-    const { state, queues } = this.#on;
+    const { state, queues, atMs, facts } = this.#on;
     const aheadE2 = state.queue.aheadE2(order);
     state.queue.setAheadE2(order, 0);
     const taker = takerAt(state, order);
     const contracts = this.#credit(order, this.#volumeE2, aheadE2);
     if (contracts > 0 && askCents !== null && askCents > 0) {
       const { market, side } = this.#at;
-      queues.consumeAt({ taker, market: market.number, side, contracts }, askCents);
+      const of = { taker, market: market.number, side, contracts };
+      const taken = queues.consumeAt(of, askCents, atMs);
+      noteTaken(state, facts, atMs, taken);
     }
     if (state.queue.has(order) && state.queue.isFarFromNoted(order)) notePlace(this.#on, order);
   }
@@ -302,17 +330,28 @@ class Fill {
   #credit(order: OrderRow, availableE2: ContractsE2, aheadE2: ContractsE2): Contracts {
     const { state } = this.#on;
     const taker = takerAt(state, order);
-    const freeE2 = availableE2 - this.#used(taker);
-    if (freeE2 <= 0) return 0;
     const before = state.queue.partE2(order);
     const leftE2 = remainingOf(state, order) * CONTRACT - before;
-    const filledE2 = Math.min(freeE2, leftE2);
-    this.#use(taker, filledE2);
+    const filledE2 = this.#take(taker, availableE2, leftE2);
+    if (filledE2 <= 0) return 0;
     const partE2 = (before + filledE2) % CONTRACT;
     const contracts = (before + filledE2 - partE2) / CONTRACT;
     met(this.#on, order, { by: this.#by, volumeE2: this.#volumeE2, aheadE2, partE2 });
     if (contracts > 0) trade(this.#on, order, contracts);
     return contracts;
+  }
+
+  /** Of what is left for a taker; not above 0: nothing is. */
+  #take(taker: Taker, availableE2: ContractsE2, wantedE2: ContractsE2): ContractsE2 {
+    const { queues } = this.#on;
+    if (isShared(taker)) {
+      if (availableE2 <= 0) return 0;
+      if (this.#number === 0) this.#number = queues.nextVolume();
+      return queues.takeVolume(this.#name, this.#number, availableE2, wantedE2);
+    }
+    const takenE2 = Math.min(availableE2 - this.#used(taker), wantedE2);
+    if (takenE2 > 0) this.#use(taker, takenE2);
+    return takenE2;
   }
 
   #used(taker: Taker): ContractsE2 {

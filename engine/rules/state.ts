@@ -21,12 +21,14 @@ import type {
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
+import type { MarketLiquidity } from '../memory/market-liquidity.ts';
 import type { NetOrders } from '../memory/net-orders.ts';
 import type { OrderRealism } from '../memory/order-realism.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
 import type { Schema } from '../memory/row-places.ts';
 import type { Table } from '../memory/table.ts';
+import type { TakenLevels } from '../memory/taken-levels.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { AppliedChange } from './applied-change.ts';
@@ -114,6 +116,10 @@ export type ShardState = {
   readonly realism: OrderRealism;
   /** What orders close of the other side, for those that net. */
   readonly nets: NetOrders;
+  /** Displayed sizes that accounts share over all shards: what all have taken of them. */
+  readonly liquidity: MarketLiquidity;
+  /** What the facts of this shard have taken of these. */
+  readonly taken: TakenLevels;
   readonly records: FinishedRecords;
   readonly applied: AppliedChange;
   readonly tradeCounts: TradeCounts;
@@ -160,8 +166,9 @@ export type ShardState = {
 
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  const { accounts, positions, orders, tradeCounts, queue, realism, nets } = state;
-  const { orderFees, tradeFees } = state;
+  const { accounts, positions, orders, tradeCounts, queue, realism } = state;
+  const { orderFees, tradeFees, taken, nets } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
-  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, nets.table] as const;
+  const others = [taken.table, nets.table] as const;
+  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...others] as const;
 }

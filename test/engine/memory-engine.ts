@@ -6,6 +6,7 @@ import { NO_ROW, type Uuid } from '../../engine/base/units.ts';
 import { FactBuffer } from '../../engine/format/facts.ts';
 import { JsonWriter } from '../../engine/format/json-writer.ts';
 import { type IndexHead, RecordIndex } from '../../engine/index/record-index.ts';
+import { liquidityMemory, MarketLiquidity } from '../../engine/memory/market-liquidity.ts';
 import { CHECKPOINTS_KEPT } from '../../engine/memory/row-changes.ts';
 import { pageWordsOf, ROW_WORDS_MAX } from '../../engine/memory/row-pages.ts';
 import { applyTick } from '../../engine/rules/apply-tick.ts';
@@ -56,17 +57,22 @@ function replyOf(answer: (to: JsonWriter) => Refusal | null): Reply {
   return answer(to) ?? { ok: true, body: to.bytes.copy().toString() };
 }
 
-/** `settledAtOnce`: so many trades and orders of a result are settled with it, and in a slice. */
+/**
+ * `settledAtOnce`: so many trades and orders of a result are settled with it, and in a slice.
+ * `liquidity`: what it shares with other engines; left out: nothing.
+ */
 export function createMemoryEngine(
   config: CoreConfig,
   settledAtOnce = Number.POSITIVE_INFINITY,
+  liquidity = new MarketLiquidity(liquidityMemory(1), 0),
 ): MemoryEngine {
   const log = new MemoryLog();
   const runs = new MemoryRunStore();
   const newState = () => {
-    return createState(config, new ShardRecords(new RecordIndex(runs, SEED), log));
+    return createState(config, new ShardRecords(new RecordIndex(runs, SEED), log), liquidity);
   };
   let state = newState();
+  liquidity.rejoin([]);
   const endings = createEndingLog();
   /** Carries something out, and keeps its facts. */
   const run = <T>(act: (facts: FactSink) => T): T => {

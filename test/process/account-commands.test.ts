@@ -185,132 +185,150 @@ test.serial(
   },
 );
 
-test.serial('U5, U7, U25, U64, A90: login, a key, quote, buy, sell, cancel, logout', async (t) => {
-  const demo = await startDemo();
-  const { file, printed, command, json, fails, saved } = personOf(t);
-  t.regex(await fails('portfolio'), /^paperbook: nobody is signed in: run paperbook login\n$/);
-  const wrong = await command(demo.login, 'not the password\n');
-  t.like(wrong, { code: 1, stdout: '' });
-  t.regex(wrong.stderr, /^paperbook: invalid_credentials: [^\n]+\n$/);
-  t.false(existsSync(file));
+test.serial(
+  'U5, U7, U25, U48, U64, A90: login, a key, quote, buy, sell, cancel, logout',
+  async (t) => {
+    const demo = await startDemo();
+    const { file, printed, command, json, fails, saved } = personOf(t);
+    t.regex(await fails('portfolio'), /^paperbook: nobody is signed in: run paperbook login\n$/);
+    const wrong = await command(demo.login, 'not the password\n');
+    t.like(wrong, { code: 1, stdout: '' });
+    t.regex(wrong.stderr, /^paperbook: invalid_credentials: [^\n]+\n$/);
+    t.false(existsSync(file));
 
-  const { stdout, code } = await command([...demo.login, '--json'], `${demo.password}\n`);
-  t.is(code, 0);
-  const { user, server } = JSON.parse(stdout);
-  t.is(server, new URL(demo.baseUrl).origin);
-  t.is(statSync(file).mode & 0o777, 0o600);
-  t.is(statSync(path.dirname(file)).mode & 0o777, 0o700);
-  t.like(await json('whoami'), { user, key: null });
-  t.regex(await fails('trades'), /: run paperbook keys create --use, with --trade to trade\n$/);
+    const { stdout, code } = await command([...demo.login, '--json'], `${demo.password}\n`);
+    t.is(code, 0);
+    const { user, server } = JSON.parse(stdout);
+    t.is(server, new URL(demo.baseUrl).origin);
+    t.is(statSync(file).mode & 0o777, 0o600);
+    t.is(statSync(path.dirname(file)).mode & 0o777, 0o700);
+    t.like(await json('whoami'), { user, key: null });
+    t.regex(await fails('trades'), /: run paperbook keys create --use, with --trade to trade\n$/);
 
-  const made = await json('keys', 'create', '--trade', '--label', 'laptop', '--use');
-  t.like(made, { inUse: true, key: { label: 'laptop', createdVia: 'cli', status: 'active' } });
-  const { key } = saved();
-  t.is(key.id, made.key.id);
-  const me = await json('whoami');
-  t.like(me, { user, plan: 'enterprise', key: { prefix: made.key.tokenPrefix } });
-  t.true(me.key.scopes.includes('trade:write'));
-  const worth = { points: 100_000, balanceDollars: 100_000, account: null };
-  t.like(await json('account'), { plan: 'enterprise', ...worth });
-  t.regex((await command(['account'])).stdout, /^Balance +\$100,000\.00$/m);
-  t.is((await command(['reset'])).code, 2, 'it is asked whether really');
-  t.regex(await fails('reset', '--yes'), /^paperbook: reset_not_available: /);
+    const made = await json('keys', 'create', '--trade', '--label', 'laptop', '--use');
+    t.like(made, { inUse: true, key: { label: 'laptop', createdVia: 'cli', status: 'active' } });
+    const { key } = saved();
+    t.is(key.id, made.key.id);
+    const me = await json('whoami');
+    t.like(me, { user, plan: 'enterprise', key: { prefix: made.key.tokenPrefix } });
+    t.true(me.key.scopes.includes('trade:write'));
+    const worth = { points: 100_000, balanceDollars: 100_000, account: null };
+    t.like(await json('account'), { plan: 'enterprise', ...worth });
+    t.regex((await command(['account'])).stdout, /^Balance +\$100,000\.00$/m);
+    t.regex((await command(['account'])).stdout, /^Fills +model server, 0 ms later, no fees, /m);
+    const parts = '{"fees":"venue","latencyMs":{"min":1,"max":20}}';
+    const chosen = await command(['account', '--realism', parts]);
+    t.is(
+      chosen.stdout,
+      "Orders from now on: model server, 1 to 20 ms later, the venue's fees, sizes of its own\n",
+    );
+    t.like((await json('account', '--realism', 'simple')).realism, { fees: 'none' });
+    t.regex(await fails('account', '--realism', '{"fees":"all"}'), /realism\.fees must be one of/);
+    for (const wrong of ['real', '{"fees":']) {
+      t.is((await command(['account', '--realism', wrong])).code, 2, wrong);
+    }
+    t.is((await command(['reset'])).code, 2, 'it is asked whether really');
+    t.regex(await fails('reset', '--yes'), /^paperbook: reset_not_available: /);
 
-  const { quotes } = await json('quote', demo.instrumentId);
-  t.is(quotes[0].instrumentId, demo.instrumentId);
-  const table = await command(['quote', demo.instrumentId]);
-  t.regex(table.stdout, /^INSTRUMENT +LABEL +VENUE +BID ¢ +ASK ¢ /);
-  t.true(table.stdout.includes(demo.label));
+    const { quotes } = await json('quote', demo.instrumentId);
+    t.is(quotes[0].instrumentId, demo.instrumentId);
+    const table = await command(['quote', demo.instrumentId]);
+    t.regex(table.stdout, /^INSTRUMENT +LABEL +VENUE +BID ¢ +ASK ¢ /);
+    t.true(table.stdout.includes(demo.label));
 
-  const order = ['buy', demo.instrumentId, 'yes', '10', '--prob', '60'];
-  const bought = await untilTaken(() => command([...order, '--json']));
-  t.is(bought.code, 0, bought.stderr);
-  const { idempotencyKey, trade, status } = JSON.parse(bought.stdout);
-  t.is(status, 'executed');
-  t.like(trade, { instrumentSide: 'yes', contracts: 10, statedProbPct: 60 });
-  const again = await json(...order, '--idempotency-key', idempotencyKey);
-  t.like(again, { replayed: true, trade: { tradeId: trade.tradeId } });
-  t.regex(
-    await fails(...order, '--limit', '40', '--idempotency-key', idempotencyKey),
-    /^idempotency key .*\npaperbook: idempotency_key_reused: /,
-  );
+    const order = ['buy', demo.instrumentId, 'yes', '10', '--prob', '60'];
+    const bought = await untilTaken(() => command([...order, '--json']));
+    t.is(bought.code, 0, bought.stderr);
+    const { idempotencyKey, trade, status } = JSON.parse(bought.stdout);
+    t.is(status, 'executed');
+    t.like(trade, { instrumentSide: 'yes', contracts: 10, statedProbPct: 60 });
+    const again = await json(...order, '--idempotency-key', idempotencyKey);
+    t.like(again, { replayed: true, trade: { tradeId: trade.tradeId } });
+    t.regex(
+      await fails(...order, '--limit', '40', '--idempotency-key', idempotencyKey),
+      /^idempotency key .*\npaperbook: idempotency_key_reused: /,
+    );
 
-  const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
-  const rests = ['buy', demo.instrumentId, 'no', '5', '--limit', '1', '--tif', 'gtc'];
-  const rested = await untilTaken(() => command([...rests, '--expires', inAnHour]));
-  t.is(rested.code, 0, rested.stderr);
-  t.regex(rested.stdout, /^resting: buy 5 no at 1¢\norder \S+\n$/);
-  const { positions, orders } = await json('portfolio');
-  t.like(positions[0], { tradeId: trade.tradeId, instrumentSide: 'yes' });
-  t.is(orders.length, 1);
-  const overview = await command(['portfolio']);
-  t.regex(overview.stdout, /^Net worth +\$[\d,]+\.\d\d\nBalance +\$/);
-  t.regex(overview.stdout, new RegExp(`\n${trade.tradeId} +\\S.*\n\nORDER `));
-  t.regex(overview.stdout, / PAID ¢ +BID ¢ +VALUE +PROFIT OR LOSS /);
-  const held = await command(['positions']);
-  t.regex(held.stdout, / PAID ¢ +BID ¢ +VALUE +PROFIT OR LOSS /);
-  t.regex(
-    held.stdout,
-    /\nOpen positions +1\nCost +\$\d+\.\d\d\nValue +\$\d+\.\d\d\nProfit or loss +-?\$/,
-  );
-  const { positions: valued } = await json('positions');
-  t.deepEqual(Object.keys(valued[0]).includes('unrealizedPnlDollars'), true);
-  t.like(await json('cancel', orders[0].orderId), { order: { status: 'canceled' } });
-  t.regex(await fails('cancel', orders[0].orderId), /^paperbook: already_closed: /);
-  const preview = await command([...rests, '--preview']);
-  t.is(preview.stdout, 'would rest, cost $0.00, hold $0.05\n');
-  const second = JSON.parse((await untilTaken(() => command([...rests, '--json']))).stdout);
-  t.deepEqual((await json('cancel', '--all', '--instrument', demo.instrumentId)).canceled, [
-    second.order.orderId,
-  ]);
-  t.is((await command(['cancel', '--all'])).stdout, 'canceled: 0 orders\n');
+    const inAnHour = new Date(Date.now() + 3_600_000).toISOString();
+    const rests = ['buy', demo.instrumentId, 'no', '5', '--limit', '1', '--tif', 'gtc'];
+    const rested = await untilTaken(() => command([...rests, '--expires', inAnHour]));
+    t.is(rested.code, 0, rested.stderr);
+    t.regex(rested.stdout, /^resting: buy 5 no at 1¢\norder \S+\n$/);
+    const { positions, orders } = await json('portfolio');
+    t.like(positions[0], { tradeId: trade.tradeId, instrumentSide: 'yes' });
+    t.is(orders.length, 1);
+    const overview = await command(['portfolio']);
+    t.regex(overview.stdout, /^Net worth +\$[\d,]+\.\d\d\nBalance +\$/);
+    t.regex(overview.stdout, new RegExp(`\n${trade.tradeId} +\\S.*\n\nORDER `));
+    t.regex(overview.stdout, / PAID ¢ +BID ¢ +VALUE +PROFIT OR LOSS /);
+    const held = await command(['positions']);
+    t.regex(held.stdout, / PAID ¢ +BID ¢ +VALUE +PROFIT OR LOSS /);
+    t.regex(
+      held.stdout,
+      /\nOpen positions +1\nCost +\$\d+\.\d\d\nValue +\$\d+\.\d\d\nProfit or loss +-?\$/,
+    );
+    const { positions: valued } = await json('positions');
+    t.deepEqual(Object.keys(valued[0]).includes('unrealizedPnlDollars'), true);
+    t.like(await json('cancel', orders[0].orderId), { order: { status: 'canceled' } });
+    t.regex(await fails('cancel', orders[0].orderId), /^paperbook: already_closed: /);
+    const preview = await command([...rests, '--preview']);
+    t.is(preview.stdout, 'would rest, cost $0.00, hold $0.05\n');
+    const second = JSON.parse((await untilTaken(() => command([...rests, '--json']))).stdout);
+    t.deepEqual((await json('cancel', '--all', '--instrument', demo.instrumentId)).canceled, [
+      second.order.orderId,
+    ]);
+    t.is((await command(['cancel', '--all'])).stdout, 'canceled: 0 orders\n');
 
-  const sold = await untilTaken(() => command(['sell', trade.tradeId]));
-  t.regex(sold.stdout, /^sold 10 yes at \d+¢, profit or loss -?\$\d+\.\d\d {2}\S.*\ntrade \S+\n$/);
-  const another = await untilTaken(() => command([...order, '--json']));
-  t.is(centsOf(JSON.parse(another.stdout).trade.costDollars) % 10, 0);
-  const one = await json('trades', '--limit', '1');
-  t.like(one, { trades: [{ status: 'open' }] });
-  t.is((await json('trades', '--limit', '1', '--cursor', one.nextCursor)).trades.length, 1);
-  const all = await json('trades', '--all', '--limit', '1');
-  t.deepEqual(
-    all.trades.map((row: Json) => row.status),
-    ['open', 'closed'],
-  );
-  t.is(all.nextCursor, null);
+    const sold = await untilTaken(() => command(['sell', trade.tradeId]));
+    t.regex(
+      sold.stdout,
+      /^sold 10 yes at \d+¢, profit or loss -?\$\d+\.\d\d {2}\S.*\ntrade \S+\n$/,
+    );
+    const another = await untilTaken(() => command([...order, '--json']));
+    t.is(centsOf(JSON.parse(another.stdout).trade.costDollars) % 10, 0);
+    const one = await json('trades', '--limit', '1');
+    t.like(one, { trades: [{ status: 'open' }] });
+    t.is((await json('trades', '--limit', '1', '--cursor', one.nextCursor)).trades.length, 1);
+    const all = await json('trades', '--all', '--limit', '1');
+    t.deepEqual(
+      all.trades.map((row: Json) => row.status),
+      ['open', 'closed'],
+    );
+    t.is(all.nextCursor, null);
 
-  t.is((await runHere(['admin', 'venue-data', 'off', ...demo.operator])).code, 0);
-  const hidden = await eventually('an open market', async () => {
-    const { stdout } = await command([...rests, '--preview']);
-    return stdout.includes('market_not_open') ? null : stdout;
-  });
-  t.is(
-    hidden.replaceAll(/\s+/g, ' ').trim(),
-    'prices are hidden while venue data is off; no other rule refuses the order, hold $0.05',
-  );
+    t.is((await runHere(['admin', 'venue-data', 'off', ...demo.operator])).code, 0);
+    const hidden = await eventually('an open market', async () => {
+      const { stdout } = await command([...rests, '--preview']);
+      return stdout.includes('market_not_open') ? null : stdout;
+    });
+    t.is(
+      hidden.replaceAll(/\s+/g, ' ').trim(),
+      'prices are hidden while venue data is off; no other rule refuses the order, hold $0.05',
+    );
 
-  const left = await command(['logout']);
-  t.is(left.code, 0);
-  const start = key.token.slice(0, 16);
-  t.true(left.stderr.startsWith(`The key ${start}… is forgotten here and stays valid: `));
-  t.false(existsSync(file));
-  const statusOf = async (token: string) =>
-    (await request(token, 'GET', `${demo.baseUrl}/me`)).status;
-  t.is(await statusOf(key.token), 200);
+    const left = await command(['logout']);
+    t.is(left.code, 0);
+    const start = key.token.slice(0, 16);
+    t.true(left.stderr.startsWith(`The key ${start}… is forgotten here and stays valid: `));
+    t.false(existsSync(file));
+    const statusOf = async (token: string) =>
+      (await request(token, 'GET', `${demo.baseUrl}/me`)).status;
+    t.is(await statusOf(key.token), 200);
 
-  t.is((await command(demo.login, demo.password)).code, 0);
-  await json('keys', 'create', '--use');
-  const { key: revoked } = saved();
-  const out = await command(['logout', '--revoke-key', '--json']);
-  t.deepEqual([out.code, out.stderr], [0, '']);
-  t.is(JSON.parse(out.stdout).keyStaysValid, null);
-  t.false(existsSync(file));
-  t.deepEqual([await statusOf(revoked.token), await statusOf(key.token)], [401, 200]);
-  const everything = printed.join('');
-  for (const secret of [key.token, revoked.token, demo.password]) {
-    t.false(everything.includes(secret));
-  }
-});
+    t.is((await command(demo.login, demo.password)).code, 0);
+    await json('keys', 'create', '--use');
+    const { key: revoked } = saved();
+    const out = await command(['logout', '--revoke-key', '--json']);
+    t.deepEqual([out.code, out.stderr], [0, '']);
+    t.is(JSON.parse(out.stdout).keyStaysValid, null);
+    t.false(existsSync(file));
+    t.deepEqual([await statusOf(revoked.token), await statusOf(key.token)], [401, 200]);
+    const everything = printed.join('');
+    for (const secret of [key.token, revoked.token, demo.password]) {
+      t.false(everything.includes(secret));
+    }
+  },
+);
 
 test.serial('U8: an order that was not answered names its key', async (t) => {
   const { file, command } = personOf(t);

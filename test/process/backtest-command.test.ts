@@ -25,6 +25,11 @@ test.serial('U17: a file is sent as the body, and the answer is shown', async (t
   t.regex(stdout, /^Skipped +not_settled 1, out_of_band 1$/m);
   t.regex(stdout, /Herons to beat Otters +yes +166 +60 +100 .* won +\$66\.40$/m);
 
+  t.notRegex(stdout, /queues/);
+  const queue = '{"markets":{},"rule":{"side":"yes"},"stake":{"contracts":1},"fillModel":"queue"}';
+  writeFileSync(file, queue);
+  t.regex((await command('backtest', file)).stdout, /\nThe history has no queues, and nothing /);
+
   writeFileSync(file, '{"markets":{},"rule":{"side":"most"},"stake":{"contracts":1}}');
   t.regex(await fails('backtest', file), /rule\.side must be one of/);
   writeFileSync(file, '{');

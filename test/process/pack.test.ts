@@ -7,6 +7,7 @@ import {
   readdirSync,
   readFileSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -14,7 +15,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
-import { envOf, readDockerfile, stepsOf } from '../api/dockerfile.ts';
+import { envOf, readDockerfile, stepsOf } from '../../api/pack/dockerfile.ts';
 import { variantsOfRun } from '../model/seeds.ts';
 import { productFolder, productTarball } from './product.ts';
 import { Command, eventually, outerEnv, sharedServer, tempDir } from './server.ts';
@@ -23,6 +24,7 @@ const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/package.json')));
 const INSTALLS_WITHIN_MS = 240_000;
+const LARGEST_BYTES = 18_500_000;
 
 /** The one tarball that an npm command leaves in a folder of its own. */
 async function packedIn(folder: string, args: string[]): Promise<string> {
@@ -54,7 +56,8 @@ async function projectWith(t: ExecutionContext, tarball: string): Promise<string
   const [overrides] = variantsOfRun([{ [node]: 'file:./empty' }, {}]).slice(-1);
   writeFileSync(path.join(project, 'package.json'), JSON.stringify({ type: 'module', overrides }));
   const args = ['install', '--prefer-offline', '--no-audit', '--no-fund', tarball];
-  await runFile('npm', args, { cwd: project, timeout: INSTALLS_WITHIN_MS });
+  const printed = await runFile('npm', args, { cwd: project, timeout: INSTALLS_WITHIN_MS });
+  t.is(printed.stderr, '', 'npm warns of nothing');
   return project;
 }
 
@@ -138,13 +141,20 @@ async function unpacked(t: ExecutionContext, tarball: string): Promise<string> {
 }
 
 test.serial(
-  'U28, npm pack: one file for each thread, and all that its pages link to; no tests, no sources, no source maps',
+  'U28, npm pack: one bundle for each thread, and all that its pages link to; no tests, no sources, no source maps',
   async (t) => {
     t.timeout(INSTALLS_WITHIN_MS);
     const folder = productFolder();
     const files = namesIn(folder);
     const made = ['api/cli/program', 'engine/shard/thread/worker', 'engine/records/thread/worker'];
-    for (const name of made) t.true(files.includes(`dist/${name}.js`), name);
+    for (const name of made) {
+      t.true(files.includes(`dist/${name}.js`), name);
+      const bundle = readFileSync(path.join(folder, `dist/${name}.cjs`));
+      t.true(
+        bundle.every((byte) => byte < 0x80),
+        `${name}: a bundle is ASCII`,
+      );
+    }
     const named = ['LICENSE', 'api/deploy/nginx.conf', 'api/deploy/paperbook.service'];
     for (const name of [...named, 'api/client/python/pyproject.toml']) {
       t.true(files.includes(name), name);
@@ -158,6 +168,7 @@ test.serial(
       t.true(files.includes(path.join('api/client/python', file)), file);
     }
     t.deepEqual(deadLinks(folder), []);
+    t.true(statSync(productTarball()).size < LARGEST_BYTES, 'README.md says its size');
     const natives = files
       .filter((file) => file.endsWith('.node'))
       .map((file) => path.basename(file));
@@ -172,6 +183,10 @@ test.serial(
     for (const name of ['commander', 'lmdb', 'uws-pack', 'pino', 'jose']) {
       t.regex(licenses, new RegExp(`^${name} [\\d.]+ \\([\\w.-]+\\)$`, 'm'));
     }
+    // Of packages whose files are copied and not bundled.
+    for (const name of ['@fastify/swagger-ui', 'dejavu-fonts-ttf']) {
+      t.regex(licenses, new RegExp(`^${name} [\\d.]+ \\(`, 'm'));
+    }
     const manifest = JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'));
     t.deepEqual(Object.keys(manifest.dependencies), ['ordered-binary']);
   },
@@ -180,7 +195,7 @@ test.serial(
 test.serial(
   'U31, Dockerfile: what it installs runs, is found healthy, and stops on SIGTERM',
   async (t) => {
-    const image = readDockerfile().at(-1)!;
+    const image = readDockerfile(path.join(ROOT, 'Dockerfile')).at(-1)!;
     const app = path.join(tempDir(t), 'app');
     const own = path.join(app, 'node_modules/paperbook');
     cpSync(productFolder(), own, { recursive: true });
@@ -272,6 +287,51 @@ test('U31: what a clone keeps of its sources is never old, cut short, or needed'
   rmSync(cache, { recursive: true });
   writeFileSync(cache, 'no folder');
   prints('two');
+});
+
+test('U31: what an installed package keeps is never old, damaged, or needed', (t) => {
+  const beside = path.join(tempDir(t), 'node_modules');
+  const dist = path.join(beside, 'paperbook/dist');
+  mkdirSync(dist, { recursive: true });
+  writeFileSync(path.join(beside, 'paperbook/package.json'), '{"type":"module"}');
+  cpSync(path.join(ROOT, 'api/pack/run-bundle.js'), path.join(dist, 'run-bundle.js'));
+  const begun = path.join(dist, 'begun.js');
+  const cache = path.join(beside, '.cache');
+  const kept = () => readdirSync(path.join(cache, 'paperbook'));
+  const prints = (said: string, use: string) => {
+    const text = `(function (module, require, $url) { module.exports.say = () => '${said}'; })`;
+    writeFileSync(path.join(dist, 'begun.cjs'), text);
+    writeFileSync(
+      begun,
+      `import { runBundle } from './run-bundle.js';
+      const { say } = runBundle(import.meta.url, '${said}', '${use}');
+      process.stdout.write(say());`,
+    );
+    const { stdout, stderr } = spawnSync(process.execPath, [begun]);
+    t.deepEqual([String(stdout), String(stderr)], [said, '']);
+  };
+  prints('one', 'serve');
+  t.is(kept().length, 1);
+  const [first] = kept();
+  const whole = readFileSync(path.join(cache, 'paperbook', first!));
+  prints('one', 'serve');
+  prints('two', 'serve');
+  t.is(kept().length, 2, 'another text of this length');
+  prints('two', '../verify');
+  t.deepEqual(
+    kept().filter((name) => !/^(one|two)-\d+-(serve|verify)$/.test(name)),
+    [],
+  );
+  const damaged = Buffer.from(whole);
+  damaged[whole.length >> 1]! ^= 0xff;
+  for (const bytes of [damaged, whole.subarray(0, 100), Buffer.alloc(0)]) {
+    writeFileSync(path.join(cache, 'paperbook', first!), bytes);
+    prints('one', 'serve');
+    t.is(readFileSync(path.join(cache, 'paperbook', first!)).length, whole.length, 'made again');
+  }
+  rmSync(cache, { recursive: true });
+  writeFileSync(cache, 'no folder');
+  prints('one', 'serve');
 });
 
 withRegistry('U2: npx paperbook demo from the tarball, in an empty folder', async (t) => {

@@ -2,9 +2,12 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { feeOf } from '../../api/operations/routes/receipts.ts';
+import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import { startWhole, type WholeServer } from '../api/whole-server.ts';
 import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
+import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Json, request } from './client.ts';
 import { runHere } from './run-here.ts';
 import { tempDir } from './server.ts';
@@ -12,8 +15,8 @@ import { tempDir } from './server.ts';
 const isoAt = (afterMs: number) => new Date(NOON_MS + afterMs).toISOString();
 
 /** Somebody with a key, at a server whose market 0 has a book of two levels a side. */
-async function started(t: ExecutionContext) {
-  const server = await startWhole(t, { PAPERBOOK_FILL_MODEL: 'queue' });
+async function started(t: ExecutionContext, catalog?: string) {
+  const server = await startWhole(t, { PAPERBOOK_FILL_MODEL: 'queue' }, catalog);
   const send = (...ticks: Tick[]) => {
     for (const tick of ticks) server.paperbook.engine.tick(tick);
   };
@@ -39,7 +42,7 @@ async function started(t: ExecutionContext) {
     const of = { side: 'yes', price, contracts, decrease: 0 } as const;
     send({ kind: 'print', ...on, atMs: NOON_MS + afterMs, ...of });
   };
-  const token = await keyOf(server);
+  const { token, session, userId } = await keyOf(server);
   const call = async (method: string, where: string, body?: object) => {
     return await request(token, method, `${server.origin}/v1${where}`, body);
   };
@@ -56,10 +59,10 @@ async function started(t: ExecutionContext) {
   const command = async (...args: string[]) => {
     return await runHere([...args, '--key-file', keyFile, '--server', server.origin]);
   };
-  return { server, print, call, buy, command };
+  return { server, print, call, buy, command, session, userId };
 }
 
-async function keyOf(server: WholeServer): Promise<string> {
+async function keyOf(server: WholeServer) {
   const { origin, adminToken, paperbook } = server;
   const body = JSON.stringify({ email: 'trader@example.com', password: 'correct horse' });
   const signedUp = await fetch(`${origin}/auth/v1/signup`, { method: 'POST', body });
@@ -68,7 +71,11 @@ async function keyOf(server: WholeServer): Promise<string> {
   await request(adminToken, 'PATCH', place, { plan: 'enterprise' });
   const scopes = ['portfolio:read', 'markets:read', 'trade:write'];
   const made = await request(session, 'POST', `${origin}/v1/api_keys`, { scopes });
-  return made.body.token;
+  return {
+    token: made.body.token as string,
+    session: session as string,
+    userId: user.id as string,
+  };
 }
 
 test.serial(
@@ -137,6 +144,7 @@ test.serial(
     const shown = await command('receipt', answer.receipt.orderId, '--order');
     t.regex(shown.stdout, /^Fill model +queue$/m);
     t.regex(shown.stdout, /taker at venue_a +10 at 43¢, 2 at 45¢ /);
+    t.notRegex(shown.stdout, /^Fee of/m);
     t.regex((await command('receipt', trade.tradeId, '--order')).stderr, /order_not_found/);
 
     const dir = tempDir(t);
@@ -159,3 +167,121 @@ test.serial(
     t.deepEqual(other, [1, 'it must have envelope, mode, receipt and nothing else']);
   },
 );
+
+const line = (fields: object) => ({
+  ...{ venue: 'venue_a', series: null, from: '2020-01-01T00:00:00Z', schedule: 'kalshi' },
+  ...{ taker: '0.07', maker: '0.0175', multiplier: '1', exponent: 1, ...fields },
+});
+
+test.serial(
+  'A158, A240, U48: a receipt has the fee of each fill, with all that it takes to compute it again',
+  async (t) => {
+    const four = ['i0', 'i1', 'i2', 'i3'].map((slug) => instrument(slug, 'g1'));
+    const catalog = JSON.parse(catalogOf([game('g1')], four));
+    catalog.fees = [line({ from: '2019-01-01T00:00:00Z', taker: '0.09' }), line({})];
+    const of = await started(t, JSON.stringify(catalog));
+    const { server, print, call, buy, command, session } = of;
+    const paid = await buy({ type: 'market', count: 1 });
+    const realism = { fees: 'venue' };
+    t.is((await request(session, 'PATCH', `${server.origin}/v1/me`, { realism })).status, 200);
+    const { trade } = await buy({ type: 'market', count: 14 });
+    const { order } = await buy({ type: 'limit', limitPriceCents: 40, count: 3 });
+    print(5000, 4000, 1250);
+    print(6000, 4000, 700);
+    await server.paperbook.engine.drained();
+    const receiptOf = async (where: string) =>
+      (await call('GET', `/portfolio/${where}/receipt`)).body;
+
+    const free = await receiptOf(`trades/${paid.trade.tradeId}`);
+    t.is(free.receipt.fills[0].fee, null);
+    const taken = await receiptOf(`trades/${trade.tradeId}`);
+    const words = 'contracts × rate × price × (1 - price), each up to 0.000001';
+    const table = 'kalshi, every market, from 2020-01-01';
+    // The first contract of the level was taken before.
+    t.deepEqual(taken.receipt.fills[0].fee, {
+      ...{ dollars: 0.25, table, rate: '0.07' },
+      formula:
+        `${words}: 9 × 0.07 × 0.43 × 0.57 = 0.154413; 5 × 0.07 × 0.45 × 0.55 = 0.086625, ` +
+        'together 0.241038, up to the cent 0.25',
+    });
+    t.is(taken.receipt.fills[0].fee.dollars, trade.feesDollars);
+    const made = await receiptOf(`orders/${order.orderId}`);
+    t.deepEqual(
+      made.receipt.fills.map(({ fee }: Json) => fee),
+      [
+        {
+          ...{ dollars: 0.01, table, rate: '0.0175' },
+          formula: `${words}: 2 × 0.0175 × 0.4 × 0.6 = 0.0084, together 0.0084, up to the cent 0.01`,
+        },
+        {
+          ...{ dollars: 0.01, table, rate: '0.0175' },
+          formula:
+            `${words}: 1 × 0.0175 × 0.4 × 0.6 = 0.0042, together 0.0042, less 0.0016 paid before, ` +
+            'up to the cent 0.01',
+        },
+      ],
+    );
+
+    const charged = / +\$0\.25 +queue$/m;
+    for (const list of ['trades', 'positions', 'portfolio']) {
+      const { stdout } = await command(list);
+      t.regex(stdout, / FEES +FILL MODEL$/m);
+      t.regex(stdout, charged);
+      t.regex(stdout, / - +queue$/m, 'the first paid none');
+    }
+    await request(session, 'PATCH', `${server.origin}/v1/me`, {
+      realism: { latencyMs: { min: 60_000, max: 60_000 } },
+    });
+    t.notRegex((await command('orders')).stdout, /MEETS THE BOOK/);
+    const { order: late } = await buy({ type: 'limit', limitPriceCents: 40, count: 3 });
+    const pending = new RegExp(` MEETS THE BOOK .*\n${late.orderId} .* ${late.pendingUntil} `);
+    t.regex((await command('orders')).stdout, pending);
+    t.regex((await command('order', late.orderId)).stdout, /^Meets the book +2/m);
+
+    const shown = await command('receipt', trade.tradeId);
+    t.regex(shown.stdout, /^Fee of the fill at .+Z +\$0\.25$/m);
+    t.regex(shown.stdout, /^Fee table +kalshi, every market, from 2020-01-01$/m);
+    t.regex(shown.stdout, /^Formula .+ together 0\.241038, up to the cent 0\.25$/m);
+    const file = path.join(tempDir(t), 'receipt.json');
+    writeFileSync(file, JSON.stringify(taken));
+    const checked = await runHere(['verify-receipt', file]);
+    t.is(checked.code, 0, checked.stderr);
+    t.true(checked.stdout.includes(shown.stdout), checked.stdout);
+  },
+);
+
+test('A240: a formula follows the rounding of its venue, and says if the line gives another fee', (t) => {
+  const fill = {
+    ...{ atMs: NOON_MS, contracts: 10, priceCents: 40, levels: null },
+    ...{ queue: null, quoteAgeMs: 0, gapsMs: null },
+  } as const;
+  const ofLine = (fields: object, more: object = {}) => {
+    const fee = { cents: -3, paidBeforeMicros: 0, venueMarketId: 'S-1' };
+    const table = [line({ venue: 'venue_b', series: 'S', ...fields })] as FeeEntry[];
+    return feeOf(
+      { ...fill, venue: 'venue_b', liquidity: 'maker', fee: { ...fee, ...more } },
+      table,
+    );
+  };
+  const american = { schedule: 'polymarket_us', maker: '-0.0125' };
+  const table = 'polymarket_us, S, from 2020-01-01';
+  const cents = "each to the cent, half to even, a taker's fill at most its sum to the cent";
+  const words = `contracts × rate × price × (1 - price), ${cents}`;
+  const formula = `${words}: 10 × -0.0125 × 0.4 × 0.6 = -0.03, together -0.03, up to the cent -0.03`;
+  t.deepEqual(ofLine(american), { dollars: -0.03, table, rate: '-0.0125', formula });
+  t.like(ofLine(american, { cents: -2 }), {
+    dollars: -0.02,
+    formula:
+      `${formula}, but -0.02 was charged: ` +
+      "the order's hold and the balance left no more, or the table has changed",
+  });
+  t.like(ofLine({ schedule: 'polymarket', multiplier: '2', exponent: 2 }, { cents: 0 }), {
+    rate: '0',
+    formula:
+      'contracts × rate × (price × (1 - price))^2, each down to 0.00001: ' +
+      '10 × 0 × (0.4 × 0.6)^2 = 0, together 0, up to the cent 0',
+  });
+  t.like(ofLine({ series: 'OTHER', venue: 'venue_c' }, { cents: 0 }), { table: null, rate: '0' });
+  t.like(ofLine({}, { venueMarketId: null }), { dollars: -0.03, table: null, rate: null });
+  t.like(ofLine({ multiplier: '0.5' }), { rate: '0.0175 × 0.5' });
+});

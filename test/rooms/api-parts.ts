@@ -11,6 +11,7 @@ await playFiles(
   'test/api/http',
   'test/api/limits',
   'test/api/mcp',
+  'test/api/pack',
   'test/api/page',
   'test/api/schemas',
 );

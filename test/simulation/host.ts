@@ -10,6 +10,7 @@ import { digest } from '../../engine/audit/digest.ts';
 import type { Message } from '../../engine/format/codec.ts';
 import { offsetOf, recordBytesAt, segmentOf } from '../../engine/log/log-format.ts';
 import { segmentName } from '../../engine/log/segment-file.ts';
+import { liquidityMemory } from '../../engine/memory/market-liquidity.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
 import {
@@ -47,6 +48,7 @@ const SLICE_BYTES = 20_000;
 export class Host {
   readonly #options: HostOptions;
   #shard!: Shard;
+  #liquidity = liquidityMemory(1);
   #starts = 0;
   /** Calls of one kind of moment are counted from 0. */
   #moments = 0;
@@ -176,7 +178,9 @@ export class Host {
       beforeSlice: () => this.#mayWrite(),
     });
     this.#watch(store);
-    this.#shard = new Shard(config, store);
+    // The thread of the shard starts again, or the whole process does.
+    if (this.#starts % 2 === 0) this.#liquidity = liquidityMemory(1);
+    this.#shard = new Shard(config, store, { liquidity: this.#liquidity });
   }
 
   #plan(crash: CrashPoint | null): void {

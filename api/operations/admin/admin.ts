@@ -135,6 +135,7 @@ function healthRoutes(
           nowMs: engine.nowMs(),
           dataDir: config.dataDir,
           switches,
+          results: contradicted.markets(),
         }),
     }),
   ];

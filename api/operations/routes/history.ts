@@ -5,7 +5,14 @@
 import type { Static, TObject } from '@sinclair/typebox';
 import { WHOLE_NUMBER } from '../../../engine/base/cursors.ts';
 import type { EpochMs, Venue } from '../../../engine/base/units.ts';
-import type { AsOfQuestion, NamedSeries, Question } from '../../../engine/history/questions.ts';
+import type {
+  AsOfQuestion,
+  ExportQuestion,
+  NamedSeries,
+  HistoryAnswer as Piece,
+  Question,
+} from '../../../engine/history/questions.ts';
+import type { Asker } from '../../../engine/threads/fair-turns.ts';
 import { placeOf, tagOf } from '../../base/cursors.ts';
 import { ApiError, invalidRequest } from '../../base/errors.ts';
 import { instantIn, windowIn } from '../../base/instants.ts';
@@ -14,7 +21,8 @@ import type { CatalogView } from '../../catalog/catalog-view.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Result, type Route } from '../../dispatch/route.ts';
 import { CodedBody } from '../../http/asset.ts';
-import type { StreamedBody } from '../../http/streamed-body.ts';
+import { headerLines } from '../../http/header-lines.ts';
+import { StreamedBody } from '../../http/streamed-body.ts';
 import type { EmbeddedHistory, ForwardedHistory } from '../../read-side/history-source.ts';
 import {
   CandlesAnswer,
@@ -32,7 +40,6 @@ import {
   HISTORY_AS_OF_EXAMPLE,
   HISTORY_EXAMPLE,
 } from '../../schemas/history-examples.ts';
-import { exportOf } from '../history-answers.ts';
 import type { ServerContext } from '../server-context.ts';
 
 type Context = Pick<ServerContext, 'engine' | 'catalog' | 'history' | 'switches'>;
@@ -314,4 +321,35 @@ function idsOf(text: string): string[] {
     throw invalidRequest(`instrumentIds must have at most ${AS_OF_IDS_MAX} ids`);
   }
   return ids;
+}
+
+const TYPES = { csv: 'text/csv; charset=utf-8', ndjson: 'application/x-ndjson' } as const;
+
+/**
+ * An export, whose first piece exists; an unanswerable one was refused before. The next piece is
+ * asked for once the caller has taken the one before.
+ */
+async function exportOf(
+  history: EmbeddedHistory,
+  asker: Asker,
+  question: ExportQuestion,
+): Promise<StreamedBody> {
+  const { dataset, format } = question;
+  let piece: Piece | null = await history.ask(asker, question);
+  const headers = headerLines([
+    ...['Content-Type', TYPES[format]],
+    ...['Content-Disposition', `attachment; filename="${dataset}.${format}"`],
+  ]);
+  return new StreamedBody(headers, {
+    async next() {
+      const given = piece;
+      if (given === null) return null;
+      const { text, next } = given;
+      piece = next === null ? null : await history.ask(asker, { ...question, cursor: next });
+      return text;
+    },
+    cancel() {
+      piece = null;
+    },
+  });
 }

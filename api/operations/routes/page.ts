@@ -8,6 +8,7 @@ import { ApiError } from '../../base/errors.ts';
 import { open, type Route } from '../../dispatch/route.ts';
 import type { HttpContext } from '../../http/http-context.ts';
 import type { PageName } from '../../page/make-web-bundle.ts';
+import { escapedXml } from '../../page/trader-picture.ts';
 import { type WebBundle, webBundle } from '../../page/web-bundle.ts';
 
 const PageText = Type.String();
@@ -59,7 +60,7 @@ export function pageRoutes(
       query: NoQuery,
       response: PageText,
       contentType: 'text/html; charset=utf-8',
-      run: async () => pageText(name, options, await webBundle()),
+      run: async () => pageText(name, await webBundle(), options),
     }),
     open({
       method: 'GET',
@@ -88,13 +89,23 @@ export function isRead({ method }: HttpContext): boolean {
   return method === 'GET' || method === 'HEAD';
 }
 
-function pageText(
+/** What differs between the documents of the page. */
+export type DocumentOptions = PageOptions & {
+  /** From the document to the page's folder: `../`; empty where it is left out. */
+  up?: string;
+  title?: string;
+  /** Lines of HTML. */
+  head?: readonly string[];
+};
+
+/** A document that opens the page. */
+export function pageText(
   name: PageName,
-  { hasGuests }: PageOptions,
   { styles, pages }: WebBundle,
+  { hasGuests, up = '', title = TITLES[name], head = [] }: DocumentOptions,
 ): string {
   const { script, imported } = pages[name];
-  const links = imported.map((part) => `<link rel="modulepreload" href="web/${part}">\n`);
+  const links = imported.map((part) => `<link rel="modulepreload" href="${up}web/${part}">\n`);
   const visitors = hasGuests ? '<meta name="paperbook-visitors" content="on">\n' : '';
   // Relative, so that it also works below a proxy's path.
   return `<!doctype html>
@@ -103,14 +114,14 @@ function pageText(
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="color-scheme" content="light dark">
-${visitors}<title>${TITLES[name]}</title>
-<link rel="icon" href="${ICON}">
-<link rel="stylesheet" href="web/${styles}">
+${visitors}<title>${escapedXml(title)}</title>
+${head.map((line) => `${line}\n`).join('')}<link rel="icon" href="${ICON}">
+<link rel="stylesheet" href="${up}web/${styles}">
 ${links.join('')}</head>
 <body>
 <div id="page"></div>
 <noscript>This page needs JavaScript; the API does not.</noscript>
-<script type="module" src="web/${script}"></script>
+<script type="module" src="${up}web/${script}"></script>
 </body>
 </html>
 `;

@@ -1,7 +1,7 @@
 /** Leaderboard, traders and their picks. Rules Y71 to Y77 (api/RULES.md). */
 import type { Static } from '@sinclair/typebox';
 import { nextCursorOf, ROW_ID } from '../../../engine/base/cursors.ts';
-import { dollarsOf, isoOf } from '../../../engine/base/units.ts';
+import { dollarsOf, isoOf, type Uuid } from '../../../engine/base/units.ts';
 import type { LeaderboardRow } from '../../../engine/records/boards/leaderboard.ts';
 import { roiPct } from '../../../engine/records/maths/roi.ts';
 import type { Pick as RecordedPick } from '../../../engine/records/projection/picks.ts';
@@ -98,7 +98,7 @@ function boardRow(row: LeaderboardRow, { id, displayName }: User) {
   return shown;
 }
 
-function traderRoute({ identity, records, switches }: Context, bids: WorthBids): Route<Caller> {
+function traderRoute(context: Context, bids: WorthBids): Route<Caller> {
   return keyed({
     ...SHARED,
     path: '/traders/{traderId}',
@@ -115,32 +115,43 @@ function traderRoute({ identity, records, switches }: Context, bids: WorthBids):
     query: NoQuery,
     response: TraderAnswer,
     run: async ({ caller, param }) => {
-      const user = traderOf(identity, param);
-      // Answered at once, so that the time tells nothing about a private trader.
-      if (user.private) return traderAnswer(user, null);
-      const { id } = user;
-      const { record, showsEarlier } = await switches.answered(async () => {
-        const open = await bids.of(caller, id);
-        const { showEarlierTrades } = traderOf(identity, id);
-        const asked = { trader: id, showsEarlier: showEarlierTrades, ...open };
-        return {
-          record: await records.ask(caller.user.id, 'trader', asked),
-          showsEarlier: showEarlierTrades,
-        };
-      });
-      // The owner may have hidden counted picks meanwhile.
-      const now = traderOf(identity, id);
-      const shown = now.showEarlierTrades === showsEarlier ? now : { ...now, private: true };
-      return traderAnswer(shown, record);
+      const openOf = (id: Uuid) => bids.of(caller, id);
+      const trader = await traderSeen(context, caller, param, openOf);
+      return JSON.stringify({ trader, mode: 'paper' });
     },
   });
 }
 
-function traderAnswer(user: User, record: TraderRecord | null): string {
-  return JSON.stringify({ trader: traderView(user, record), mode: 'paper' });
+/** Open trades at their bids; `bids` null: at cost. */
+type Open = Awaited<ReturnType<WorthBids['of']>>;
+
+/** A trader as everyone sees it now, with its open trades as `openOf` finds them. Rules Y73 to Y75. */
+export async function traderSeen(
+  { identity, records, switches }: Pick<Context, 'identity' | 'records' | 'switches'>,
+  caller: Caller,
+  ref: string,
+  openOf: (trader: Uuid) => Promise<Open>,
+): Promise<TraderView> {
+  const user = traderOf(identity, ref);
+  // Answered at once, so that the time tells nothing about a private trader.
+  if (user.private) return traderView(user, null);
+  const { id } = user;
+  const { record, showsEarlier } = await switches.answered(async () => {
+    const open = await openOf(id);
+    const { showEarlierTrades } = traderOf(identity, id);
+    const asked = { trader: id, showsEarlier: showEarlierTrades, ...open };
+    return {
+      record: await records.ask(caller.user.id, 'trader', asked),
+      showsEarlier: showEarlierTrades,
+    };
+  });
+  // The owner may have hidden counted picks meanwhile.
+  const now = traderOf(identity, id);
+  const shown = now.showEarlierTrades === showsEarlier ? now : { ...now, private: true };
+  return traderView(shown, record);
 }
 
-type TraderView = Static<typeof TraderAnswer>['trader'];
+export type TraderView = Static<typeof TraderAnswer>['trader'];
 
 const NO_RESULTS = { settledPicks: 0, won: 0, lost: 0, void: 0 };
 const NO_NUMBERS = { pnlDollars: null, roiPct: null, netWorthDollars: null, rank: null };
@@ -173,7 +184,8 @@ function traderView(user: User, record: TraderRecord | null): TraderView {
   };
 }
 
-function picksRoute({ identity, records }: Context): Route<Caller> {
+function picksRoute(context: Context): Route<Caller> {
+  const { identity } = context;
   return keyed({
     ...SHARED,
     path: '/traders/{traderId}/picks',
@@ -192,32 +204,44 @@ function picksRoute({ identity, records }: Context): Route<Caller> {
     query: PicksQuery,
     response: PicksAnswer,
     prepare: ({ limit, cursor }) => ({ limit, after: placeOf(PICKS_TAG, cursor, ROW_ID) }),
-    run: async ({ caller, param, query: { limit, after } }) => {
-      let user = traderOf(identity, param);
-      const seesAll = isOwner(caller, user);
-      for (;;) {
-        if (user.private && !seesAll) return NO_PICKS;
-        const { id: trader, showEarlierTrades } = user;
-        const asked = { trader, limit, after, seesPrivate: seesAll || showEarlierTrades };
-        const { picks, next } = await records.ask(caller.user.id, 'picks', asked);
-        user = traderOf(identity, trader);
-        // Picks that were hidden meanwhile are in no answer, nor in a cursor.
-        if (!seesAll && (user.private || user.showEarlierTrades !== showEarlierTrades)) continue;
-        if (picks === null) throw malformedCursor();
-        const owner = seesAll ? user : null;
-        return JSON.stringify({
-          picks: picks.map((pick) => pickView(pick, owner)),
-          nextCursor: nextCursorOf(PICKS_TAG, next, ROW_ID),
-          mode: 'paper',
-        });
-      }
+    run: async ({ caller, param, query }) => {
+      const seesAll = isOwner(caller, traderOf(identity, param));
+      const { user, picks, next } = await picksSeen(context, caller, param, { ...query, seesAll });
+      const owner = seesAll ? user : null;
+      return JSON.stringify({
+        picks: picks.map((pick) => pickView(pick, owner)),
+        nextCursor: nextCursorOf(PICKS_TAG, next, ROW_ID),
+        mode: 'paper',
+      });
     },
   });
 }
 
+type SeenPicks = { user: User; picks: readonly RecordedPick[]; next: string | null };
+
+/** A trader's settled picks as the caller sees them now. Throws on a cursor of another trader. */
+export async function picksSeen(
+  { identity, records }: Pick<Context, 'identity' | 'records'>,
+  caller: Caller,
+  ref: string,
+  { limit, after, seesAll }: { limit: number; after: string | null; seesAll: boolean },
+): Promise<SeenPicks> {
+  let user = traderOf(identity, ref);
+  for (;;) {
+    if (user.private && !seesAll) return { user, picks: [], next: null };
+    const { id: trader, showEarlierTrades } = user;
+    const asked = { trader, limit, after, seesPrivate: seesAll || showEarlierTrades };
+    const { picks, next } = await records.ask(caller.user.id, 'picks', asked);
+    user = traderOf(identity, trader);
+    // Picks that were hidden meanwhile are in no answer, nor in a cursor.
+    if (!seesAll && (user.private || user.showEarlierTrades !== showEarlierTrades)) continue;
+    if (picks === null) throw malformedCursor();
+    return { user, picks, next };
+  }
+}
+
 /** A cursor names a pick, which belongs to one trader. */
 const PICKS_TAG = tagOf('picks', {});
-const NO_PICKS = JSON.stringify({ picks: [], nextCursor: null, mode: 'paper' });
 
 function isShown(
   { placedPrivate }: RecordedPick,

@@ -34,6 +34,9 @@ function orderEvents(before: Order | undefined, order: Order, at: string): Accou
   // In their order, the latest first.
   if (ended !== null && before?.status !== status) add(ended, updatedAt);
   else if (filledContracts > (before?.filledContracts ?? 0)) add('order_part_filled', at);
+  else if (before?.pendingUntil != null && order.pendingUntil === null) {
+    add('order_arrived', before.pendingUntil);
+  }
   if (before === undefined) add('order_placed', createdAt);
   return events;
 }

@@ -1,4 +1,4 @@
-/** The form of a backtest as it is typed, and the body that it means. */
+/** The form of a backtest as it is typed, and the body that it means. Rule U51 (api/RULES.md). */
 import type { BacktestRequest } from '../../client/generated.js';
 
 export type BacktestForm = {
@@ -19,7 +19,7 @@ export type BacktestForm = {
   startBalanceDollars: string;
   fees: 'none' | 'venue_a';
   /** Empty: the server's own. */
-  fillModel: '' | 'top_of_book' | 'book_depth';
+  fillModel: '' | NonNullable<BacktestRequest['fillModel']>;
 };
 export type BacktestField = keyof BacktestForm;
 export type BacktestErrors = Partial<Record<BacktestField, string>>;

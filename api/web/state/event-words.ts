@@ -22,6 +22,8 @@ export function eventWords(event: AccountEvent): EventWords {
   switch (event.type) {
     case 'order_placed':
       return plain('Order placed', orderWords(event.order));
+    case 'order_arrived':
+      return plain('Order has met the book and rests', orderWords(event.order));
     case 'order_part_filled': {
       const { filledContracts, contracts } = event.order;
       const filled = `${whole(filledContracts)} of ${counted(contracts, 'contract')}`;
@@ -126,6 +128,7 @@ export function toastOf(event: AccountEvent): Toast | null {
 function isNews(event: AccountEvent): boolean {
   switch (event.type) {
     case 'order_placed':
+    case 'order_arrived':
     case 'account_reset':
     // The trade of the fill is an event of its own.
     case 'order_filled':

@@ -1,9 +1,10 @@
 /** One request of the page to its own server. */
 import { refusedCall, unansweredCall } from './call-error.ts';
+import { enteredAt } from './entered.ts';
 import { randomId } from './random-id.ts';
 
 /** The page's own folder, so that it works below a proxy's path: `https://paper.example/`. */
-export const BASE = new URL('.', location.href);
+export const BASE = new URL('.', enteredAt);
 const ANSWERS_WITHIN_MS = 30_000;
 
 export type Request = {

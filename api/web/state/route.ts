@@ -1,8 +1,9 @@
 /** The present place: the fragment of the page's address, `#/market/ins_…?window=7d`. */
 import { computed, signal } from '@preact/signals';
+import { enteredAt } from './entered.ts';
 import { hrefOf, type Route, routeOf } from './route-text.ts';
 
-export const route = signal<Route>(routeOf(location.hash));
+export const route = signal<Route>(routeOf(new URL(enteredAt).hash));
 
 /** If it changes, the view begins again; with another query it is still the same view. */
 export const shownView = computed(() => `${route.value.view}/${route.value.param}`);

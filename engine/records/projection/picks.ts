@@ -82,11 +82,11 @@ export class Picks {
     { seesPrivate, limit, after }: PicksQuestion,
   ): { picks: Pick[]; next: Uuid | null } | null {
     invariant(limit > 0, 'a page of no picks is asked for');
-    const behind =
+    const before =
       after === null ? Number.POSITIVE_INFINITY : this.#trade.get(uuidBytes(after), trader);
-    if (behind === undefined) return null;
+    if (before === undefined) return null;
     const recent = this.#recent.all(trader, seesPrivate ? 1 : 0);
-    const rest = recent.filter(({ trade }) => trade < behind);
+    const rest = recent.filter(({ trade }) => trade < before);
     const picks = rest.slice(0, limit).map((row) => this.#pickOf(row));
     return { picks, next: rest.length > limit ? picks.at(-1)!.pickId : null };
   }

@@ -5,10 +5,14 @@
 import { invariant } from '../../base/invariant.ts';
 import type { Depth, DepthLevel, QuoteTick } from '../../rules/messages.ts';
 
-/** `tick` with all levels, or all changes, that it and `before`, the market's last, state. */
-export function wholeQuote(tick: QuoteTick, before: QuoteTick | undefined): QuoteTick {
+/** `quote` with all levels, or all changes, that it and `before`, the market's last, state. */
+export function wholeQuote(quote: QuoteTick, before: QuoteTick | undefined): QuoteTick {
+  if (before === undefined) return quote;
+  // Nobody can tell when in between a level changed. Rule T232 (engine/RULES.md).
+  const sinceMs = before.sinceMs ?? before.atMs;
+  const tick = sinceMs < quote.atMs ? { ...quote, sinceMs } : quote;
   const { depthChange, ...top } = tick;
-  if (depthChange === undefined || before === undefined) return tick;
+  if (depthChange === undefined) return tick;
   invariant(before.market === tick.market, 'levels of one market complete the quote of another');
   if (before.depth !== undefined) return { ...top, depth: withChanges(before.depth, depthChange) };
   if (before.depthChange === undefined) return tick;

@@ -4,23 +4,45 @@
  * (engine/RULES.md).
  */
 
-import type { Packed } from '../../format/codec.ts';
+import type { Message, Packed } from '../../format/codec.ts';
 import { checkLmdbFile, missingFile } from '../../lmdb/lmdb-file.ts';
 import { DiskFull, problemText } from '../../log/disk-full.ts';
+import type { LiquidityMemory } from '../../memory/market-liquidity.ts';
 import { abandonChannel, type ChannelMemory, isAbandoned } from '../../ring/endpoint.ts';
 import type { Command, Reply, Tick } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
+import type { Log } from '../../threads/logger.ts';
 import { Restarts } from '../../threads/restarts.ts';
 import { Unavailable } from '../../threads/unavailable.ts';
 import { isCommand, isJournaled, isTick } from '../core/message-kinds.ts';
 import { countsOf, type OpenReport } from '../store/open-report.ts';
+import type { ShardConfig } from '../store/shard-store.ts';
 import { isDamage } from '../thread/shard-damage.ts';
-import { CheckpointRepair } from './checkpoint-repair.ts';
+import { CheckpointRepair, type RebuildShard } from './checkpoint-repair.ts';
+import type { FurtherEnds } from './further-ends.ts';
 import type { ReplyHandler } from './send-queue.ts';
-import type { ShardClientOptions } from './shard-client-options.ts';
 import { ShardSender } from './shard-sender.ts';
 import type { ShardStatus } from './shard-status.ts';
 import { ShardThread } from './thread.ts';
+
+export type ShardClientOptions = {
+  config: ShardConfig;
+  /** Displayed sizes that it shares with other shards. */
+  liquidity: LiquidityMemory;
+  /** Whether an earlier start made its file. If so, a missing file is lost, not new. */
+  wasMade: boolean;
+  /** Requests that may wait or be in flight before callers are refused. */
+  queueDepthMax: number;
+  /** The first messages to a shard at every start of its thread. */
+  startupMessages: () => Message[];
+  /** Gets the report of each start of the thread, before the shard takes a request. */
+  opened: (report: OpenReport) => void;
+  /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
+  rebuild?: RebuildShard | undefined;
+  /** The ends of further threads. */
+  further: Pick<FurtherEnds, 'count' | 'served' | 'lost'>;
+  log: Log;
+};
 
 export class ShardClient {
   readonly #options: ShardClientOptions;
@@ -47,7 +69,7 @@ export class ShardClient {
     });
     const { config, rebuild, log } = options;
     this.#repair = new CheckpointRepair({ shard: config.shard, rebuild, log });
-    this.#thread = new ShardThread(config, (error) => {
+    this.#thread = new ShardThread(config, options.liquidity, (error) => {
       log.error({ path: config.path, error: String(error) }, 'shard thread ended');
     });
   }
@@ -67,6 +89,7 @@ export class ShardClient {
       queuedMax: this.#sender.waitingMax,
       progress: this.#thread.gauges.read(),
       batches: this.#thread.gauges.batches.read(Date.now()),
+      orders: this.#thread.gauges.orders.read(),
     };
   }
 

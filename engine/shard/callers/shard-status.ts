@@ -1,7 +1,8 @@
-/** A shard as its client sees it, for operators. Rule O18 (api/RULES.md). */
+/** A shard as its client sees it, for operators. Rules O18, O34 (api/RULES.md). */
 
 import type { ShardFailure } from '../../threads/restarts.ts';
 import type { BatchTimesShown } from '../thread/batch-times.ts';
+import type { OrderCountsShown } from '../thread/order-counts.ts';
 import type { ShardProgress } from '../thread/shard-gauges.ts';
 
 export type ShardStatus = {
@@ -19,4 +20,5 @@ export type ShardStatus = {
   /** Null: it was never open. */
   progress: ShardProgress | null;
   batches: BatchTimesShown;
+  orders: OrderCountsShown;
 };

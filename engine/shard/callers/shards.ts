@@ -6,6 +6,7 @@ import path from 'node:path';
 import type { AuditReport } from '../../audit/audit.ts';
 import type { EpochMs, InstrumentNumber, Uuid } from '../../base/units.ts';
 import type { Packed } from '../../format/codec.ts';
+import { type LiquidityMemory, liquidityMemory } from '../../memory/market-liquidity.ts';
 import type { Catalog } from '../../rules/catalog-entries.ts';
 import type { FeeEntry } from '../../rules/fees.ts';
 import type {
@@ -97,6 +98,7 @@ export class Shards {
   readonly #reads = readsInTurns();
   readonly #startup = new StartupState();
   readonly #further: FurtherEnds;
+  readonly #liquidity: LiquidityMemory;
   readonly #crossShardLimits: CrossShardLimits;
   readonly connections: StreamConnections;
   /** Results that some shards have and others lack. All shards get them after the catalog. */
@@ -110,6 +112,7 @@ export class Shards {
     this.#options = options;
     const further = options.further ?? new FurtherEnds();
     this.#further = further;
+    this.#liquidity = liquidityMemory(options.shards);
     this.#crossShardLimits = new CrossShardLimits(
       () => this.nowMs(),
       () => (further.count === 0 ? null : further.callers),
@@ -412,6 +415,7 @@ export class Shards {
     const reached = facts?.[shard] ?? 0;
     const client: ShardClient = new ShardClient({
       config: { ...config, path: path.join(dataDir, `shard-${shard}`), shard, reached },
+      liquidity: this.#liquidity,
       wasMade: wereMade,
       queueDepthMax,
       rebuild,

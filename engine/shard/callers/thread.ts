@@ -3,6 +3,7 @@
  * it again; between two threads it may rebuild a checkpoint. Rule D10 (engine/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
+import type { LiquidityMemory } from '../../memory/market-liquidity.ts';
 import { type ChannelMemory, channelMemory, Endpoint } from '../../ring/endpoint.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
 import { SupervisedWorker } from '../../threads/supervised-worker.ts';
@@ -52,13 +53,14 @@ export class ShardThread {
   #isDestroyed = false;
 
   /** `onEnd` is called with the error of a thread that ended without a fault of its shard. */
-  constructor(config: ShardConfig, onEnd: (error: unknown) => void) {
+  constructor(config: ShardConfig, liquidity: LiquidityMemory, onEnd: (error: unknown) => void) {
     this.#thread = new SupervisedWorker({
       name: `shard ${config.shard}`,
       module: workerUrl(import.meta.url, '../thread/worker'),
       workerData: () =>
         ({
           config,
+          liquidity,
           disk: this.disk.memory,
           fault: this.#fault.memory,
           gauges: this.gauges.memory,

@@ -3,11 +3,13 @@
 import { ExpiryQueue } from '../../memory/expiry-queue.ts';
 import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
+import { liquidityMemory, MarketLiquidity } from '../../memory/market-liquidity.ts';
 import { NetOrders } from '../../memory/net-orders.ts';
 import { OrderRealism } from '../../memory/order-realism.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
 import { QueuePlaces } from '../../memory/queue-places.ts';
 import { Table } from '../../memory/table.ts';
+import { TakenLevels } from '../../memory/taken-levels.ts';
 import { TradeCounts } from '../../memory/trade-counts.ts';
 import { UuidIndex } from '../../memory/uuid-index.ts';
 import { AppliedChange } from '../../rules/applied-change.ts';
@@ -30,10 +32,14 @@ import type { ShardRecords } from './shard-records.ts';
 /** The state of the rules, with the finished records that a checkpoint writes. */
 export type StoredState = ShardState & { readonly records: ShardRecords };
 
-/** A shard that has seen nothing. Throws on a fill model that it does not know. */
+/**
+ * A shard that has seen nothing. `liquidity`: displayed sizes that it shares with other shards; left
+ * out: with none. Throws on a fill model that it does not know.
+ */
 export function createState<Records extends FinishedRecords>(
   config: CoreConfig,
   records: Records,
+  liquidity = new MarketLiquidity(liquidityMemory(1), 0),
 ): ShardState & { readonly records: Records } {
   const accounts: AccountTable = new Table('accounts', ACCOUNT_COLUMNS, ACCOUNT_DERIVED);
   const orders: OrderTable = new Table('orders', ORDER_COLUMNS, ORDER_DERIVED, 'account');
@@ -48,7 +54,7 @@ export function createState<Records extends FinishedRecords>(
   const [markets, instruments]: [Market[], Instrument[]] = [[], []];
   return {
     config,
-    fillModel: fillModels(config.fillModel ?? 'top_of_book'),
+    fillModel: fillModels(config.fillModel ?? 'top_of_book', liquidity),
     accounts,
     orders,
     positions,
@@ -67,6 +73,8 @@ export function createState<Records extends FinishedRecords>(
     queue: new QueuePlaces(),
     realism,
     nets: new NetOrders(),
+    liquidity,
+    taken: new TakenLevels(),
     records,
     applied: new AppliedChange(),
     tradeCounts: new TradeCounts(),

@@ -3,7 +3,6 @@
  * becomes an object or a string on its way.
  */
 import { beginAnswer, endAnswer, type Message, repliesIn, writeReply } from '../../format/codec.ts';
-import type { FactBuffer } from '../../format/facts.ts';
 import { JsonWriter } from '../../format/json-writer.ts';
 import { applyTick, showQuotes } from '../../rules/apply-tick.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
@@ -14,9 +13,13 @@ import type { ShardState } from '../../rules/state.ts';
 import { isCommand, isSetting, isTick } from './message-kinds.ts';
 import { answerQuery, execute, takeSetting } from './requests.ts';
 
+/** The facts of a batch, and how many there are so far. */
+type BatchFacts = FactSink & { readonly count: number };
+
 export class ReplyEncoder {
   readonly #json = new JsonWriter();
   #count = 0;
+  #refusedOrders = 0;
 
   /** Begins an empty batch, even after a failed one. */
   begin(): void {
@@ -26,6 +29,13 @@ export class ReplyEncoder {
 
   get count(): number {
     return this.#count;
+  }
+
+  /** The orders that a rule refused since the last call. */
+  takeRefusedOrders(): number {
+    const orders = this.#refusedOrders;
+    this.#refusedOrders = 0;
+    return orders;
   }
 
   /** Of all frames so far, in bytes. */
@@ -45,7 +55,7 @@ export class ReplyEncoder {
   }
 
   /** Applies a message, and answers it unless it is a tick; `lastNumber`: before these facts. */
-  message(state: ShardState, message: Message, facts: FactBuffer, lastNumber: number): void {
+  message(state: ShardState, message: Message, facts: BatchFacts, lastNumber: number): void {
     if (isTick(message)) return applyTick(state, message, facts);
     if (isCommand(message)) return this.command(state, message, facts);
     settleBeforeAnswer(state, message, facts);
@@ -66,6 +76,7 @@ export class ReplyEncoder {
   command(state: ShardState, command: Command, facts: FactSink): void {
     const start = this.#begin();
     const { refusal, limits } = execute(state, command, facts, this.#json);
+    if (refusal !== null && command.kind === 'place') this.#refusedOrders++;
     endAnswer(this.#json.bytes, start, refusal, limits);
   }
 

@@ -10,12 +10,13 @@ import { dollarsOf, NO_ROW } from '../../base/units.ts';
 import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import { resultOf } from '../../rules/apply-results.ts';
 import { advance, afterCatalog, keepAges } from '../../rules/apply-tick.ts';
-import { decide } from '../../rules/decide.ts';
+import { decideAndTake } from '../../rules/decide.ts';
 import type { Decision, Rejection } from '../../rules/decision.ts';
 import type { Event } from '../../rules/events.ts';
 import { emit } from '../../rules/evolve.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
 import { FeeTable } from '../../rules/fee-table.ts';
+import { noteTaken } from '../../rules/fill-notes.ts';
 import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
 import type { Command, PlaceOrder, Refusal, SetFees, SetSwitches } from '../../rules/messages.ts';
 import type {
@@ -72,13 +73,11 @@ export function execute(
   const timed = atMs === command.atMs ? command : { ...command, atMs };
   invariant(atMs >= command.atMs, 'a command takes effect before it was given');
   settleBeforeAnswer(state, timed, facts);
-  const decision = decide(state, timed);
-  if (decision.kind === 'accept' && decision.consumption !== null) {
-    state.fillModel.consume(decision.consumption);
-  }
+  const { decision, taken } = decideAndTake(state, timed);
   if (decision.kind !== 'replay') {
     for (const event of decision.events) emit(state, facts, event);
   }
+  noteTaken(state, facts, atMs, taken);
   if (timed.kind === 'catalog') afterCatalog(state, atMs, facts);
   if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
   const limits = 'counting' in timed ? limitsLeft(state, timed, decision) : null;

@@ -107,7 +107,7 @@ export function referenceDataOf(state: ShardState): ReferenceData {
 
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
 const ADDED_TABLES: ReadonlySet<string> = new Set([
-  ...['queue', 'realism', 'order_fees', 'trade_fees', 'nets'],
+  ...['queue', 'realism', 'order_fees', 'trade_fees', 'taken_levels', 'nets'],
 ]);
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
@@ -187,6 +187,7 @@ export function rebuildDerived(state: ShardState): void {
   }
   if (!allAtOnce) joinInOrder(state);
   state.queue.rebuild();
+  state.taken.rebuild();
 }
 
 function joinInOrder(state: ShardState): void {

@@ -14,6 +14,7 @@ import { NET_COLUMNS } from '../../memory/net-orders.ts';
 import { REALISM_COLUMNS } from '../../memory/order-realism.ts';
 import { QUEUE_COLUMNS } from '../../memory/queue-places.ts';
 import { PAGE_FORM } from '../../memory/row-pages.ts';
+import { TAKEN_COLUMNS } from '../../memory/taken-levels.ts';
 import { TRADE_COUNT_COLUMNS } from '../../memory/trade-counts.ts';
 import { ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS } from '../../rules/table-columns.ts';
 
@@ -31,7 +32,8 @@ const FIRST_TABLES = { ACCOUNT_COLUMNS, ORDER_COLUMNS, POSITION_COLUMNS, TRADE_C
 const TABLES_WITH_QUEUES = { ...FIRST_TABLES, QUEUE_COLUMNS };
 const TABLES_WITH_REALISM = { ...TABLES_WITH_QUEUES, REALISM_COLUMNS };
 const TABLES_WITH_FEES = { ...TABLES_WITH_REALISM, FEE_COLUMNS };
-const TABLES = { ...TABLES_WITH_FEES, NET_COLUMNS };
+const TABLES_WITH_TAKEN = { ...TABLES_WITH_FEES, TAKEN_COLUMNS };
+const TABLES = { ...TABLES_WITH_TAKEN, NET_COLUMNS };
 
 /** The layouts of facts before some times at which forms were added. */
 function factsBefore(added: readonly (readonly number[])[]): string[] {
@@ -54,6 +56,7 @@ export const EARLIER_FINGERPRINTS: readonly number[] = [
   fingerprintOf(factsBefore(ADDED_FORMS.slice(2)), TABLES_WITH_QUEUES, INDEX_CLASS),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(5)), TABLES_WITH_REALISM, INDEX_CLASS),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(6)), TABLES_WITH_FEES, INDEX_CLASS),
+  fingerprintOf(factsBefore(ADDED_FORMS.slice(7)), TABLES_WITH_TAKEN, INDEX_CLASS),
 ];
 
 /** The identity that each file of a shard contains. */

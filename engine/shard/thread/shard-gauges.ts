@@ -1,12 +1,13 @@
 /**
- * The progress of a shard's log and checkpoints, and the times of its batches, in memory that its
- * thread shares with the callers' thread. It outlives the thread. So an operator still sees the
- * progress of a shard that has failed. Rule O18 (api/RULES.md).
+ * The progress of a shard's log and checkpoints, the times of its batches, and its counts of orders,
+ * in memory that its thread shares with the callers' thread. It outlives the thread. So an operator
+ * still sees the progress of a shard that has failed. Rules O18, O34 (api/RULES.md).
  */
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs } from '../../base/units.ts';
 import type { CheckpointHead } from '../store/checkpoint-values.ts';
 import { BATCH_TIMES_BYTES, BatchTimes } from './batch-times.ts';
+import { ORDER_COUNTS_BYTES, OrderCounts } from './order-counts.ts';
 
 export type ShardProgress = {
   /** The number of the last fact in the log; 0: there is none. */
@@ -23,6 +24,7 @@ export type ShardProgress = {
 const HEADER_BYTES = Float64Array.BYTES_PER_ELEMENT;
 const NUMBERS = 4;
 const NUMBERS_BYTES = NUMBERS * Float64Array.BYTES_PER_ELEMENT;
+const BYTES = HEADER_BYTES + NUMBERS_BYTES + ORDER_COUNTS_BYTES + BATCH_TIMES_BYTES;
 
 /** The shown numbers of a log. */
 type Shown = { lastNumber: number; bytes: number };
@@ -31,16 +33,18 @@ type Covered = Pick<CheckpointHead, 'facts' | 'nowMs'>;
 export class ShardGauges {
   readonly memory: SharedArrayBuffer;
   readonly batches: BatchTimes;
+  readonly orders: OrderCounts;
   /** Odd while the numbers are being written; 0: they never were. */
   readonly #version: Int32Array;
   /** As in `ShardProgress`. */
   readonly #numbers: Float64Array;
 
-  constructor(memory = new SharedArrayBuffer(HEADER_BYTES + NUMBERS_BYTES + BATCH_TIMES_BYTES)) {
+  constructor(memory = new SharedArrayBuffer(BYTES)) {
     this.memory = memory;
     this.#version = new Int32Array(memory, 0, 1);
     this.#numbers = new Float64Array(memory, HEADER_BYTES, NUMBERS);
-    this.batches = new BatchTimes(memory, HEADER_BYTES + NUMBERS_BYTES);
+    this.orders = new OrderCounts(memory, HEADER_BYTES + NUMBERS_BYTES);
+    this.batches = new BatchTimes(memory, BYTES - BATCH_TIMES_BYTES);
   }
 
   /** The shard is open. `head`: of the checkpoint on disk; null: there is none. */

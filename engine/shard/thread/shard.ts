@@ -9,6 +9,11 @@ import { invariant } from '../../base/invariant.ts';
 import type { Message } from '../../format/codec.ts';
 import { RecordIndex } from '../../index/record-index.ts';
 import { DiskFull } from '../../log/disk-full.ts';
+import {
+  type LiquidityMemory,
+  liquidityMemory,
+  MarketLiquidity,
+} from '../../memory/market-liquidity.ts';
 import type { Reply } from '../../rules/messages.ts';
 import { noteMovedPlaces } from '../../rules/queue-fills.ts';
 import { continueSettlements } from '../../rules/settle-markets.ts';
@@ -24,6 +29,7 @@ import { type OpenReport, openReportOf } from '../store/open-report.ts';
 import { recover } from '../store/recover.ts';
 import type { ShardLog } from '../store/shard-log.ts';
 import { openStore, type ShardConfig, type ShardStore } from '../store/shard-store.ts';
+import { CountedFacts } from './order-counts.ts';
 import { ShardGauges } from './shard-gauges.ts';
 
 /** The usual facts of a message. Room for more is made once their bytes are known. */
@@ -36,6 +42,14 @@ const PLACE_BYTES = 64;
 const PROBE_EVERY_MS = 1000;
 /** How often a batch checks whether the checkpoint has caught up. */
 const BEHIND_EVERY_MS = 1;
+
+/** What a shard shares with other threads. */
+export type SharedByShard = {
+  disk: DiskStatus;
+  gauges: ShardGauges;
+  /** Displayed sizes that fill once over all shards. */
+  liquidity: LiquidityMemory;
+};
 
 export class Shard {
   readonly state: StoredState;
@@ -57,12 +71,13 @@ export class Shard {
   #referenceDataVersion = -1;
   readonly #disk: DiskStatus;
   readonly #gauges: ShardGauges;
+  readonly #facts: CountedFacts;
   #probedAtMs = 0;
 
-  static async open(config: ShardConfig, disk?: DiskStatus, gauges?: ShardGauges): Promise<Shard> {
+  static async open(config: ShardConfig, shared?: Partial<SharedByShard>): Promise<Shard> {
     const store = await openStore(config);
     try {
-      return new Shard(config, store, disk, gauges);
+      return new Shard(config, store, shared);
     } catch (error) {
       // Closed, because the next try opens it again, and no process may open it twice.
       store.log.close();
@@ -71,13 +86,17 @@ export class Shard {
     }
   }
 
-  /** Loads the state from the store: a checkpoint, then the facts after it. */
+  /**
+   * Loads the state from the store: a checkpoint, then the facts after it. `shared`: left out, it
+   * shares nothing.
+   */
   constructor(
     config: ShardConfig,
     { log, checkpoints }: ShardStore,
-    disk = new DiskStatus(),
-    gauges = new ShardGauges(),
+    shared: Partial<SharedByShard> = {},
   ) {
+    const { disk = new DiskStatus(), gauges = new ShardGauges() } = shared;
+    const { liquidity = liquidityMemory(config.shard + 1) } = shared;
     this.#config = config;
     this.#settledAtOnce = config.settledAtOnce ?? SETTLED_AT_ONCE;
     invariant(this.#settledAtOnce > 0, 'a slice of a settlement settles nothing');
@@ -85,11 +104,13 @@ export class Shard {
     this.#checkpoints = checkpoints;
     this.#disk = disk;
     this.#gauges = gauges;
+    this.#facts = new CountedFacts(log.facts, gauges.orders);
     const seed = new Uint32Array(Uint8Array.from(randomBytes(16)).buffer);
     const records = new ShardRecords(new RecordIndex(checkpoints.runs, seed), log);
-    this.state = createState(config, records);
+    this.state = createState(config, records, new MarketLiquidity(liquidity, config.shard));
     const recovered = recover(this.state, checkpoints.read, log, log.facts);
     log.begin();
+    this.state.liquidity.rejoin(this.state.taken.all());
     this.#factsSinceCheckpoint = recovered.facts;
     this.report = openReportOf(this.state, recovered.records);
     gauges.opened(log, recovered.head);
@@ -105,13 +126,16 @@ export class Shard {
     const startedMs = performance.now();
     this.#throwFault();
     invariant(!this.#isAhead, 'a batch is taken while another is, or after one has failed');
-    const { facts, lastNumber } = this.#log;
+    const { lastNumber } = this.#log;
     if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) {
       for (const message of messages) answers.withoutFacts(this.state, message, lastNumber);
       return;
     }
     this.#inOneRecord(startedMs, () => {
-      for (const message of messages) answers.message(this.state, message, facts, lastNumber);
+      for (const message of messages) {
+        answers.message(this.state, message, this.#facts, lastNumber);
+      }
+      this.#gauges.orders.refused(answers.takeRefusedOrders());
     });
   }
 
@@ -125,7 +149,7 @@ export class Shard {
     invariant(!this.#isAhead, 'trades settle while a batch is taken, or after one has failed');
     if (this.state.pendingSettlements.isEmpty || this.isSettlingPaused) return false;
     if (!this.#mayWrite(this.#settledAtOnce * MESSAGE_BYTES)) return false;
-    this.#inOneRecord(startedMs, () => continueSettlements(this.state, this.#log.facts));
+    this.#inOneRecord(startedMs, () => continueSettlements(this.state, this.#facts));
     return true;
   }
 
@@ -201,7 +225,7 @@ export class Shard {
   #notePlaces(): void {
     for (let isMore = true; isMore && this.#mayWrite(PLACES_AT_ONCE * PLACE_BYTES); ) {
       this.#inOneRecord(performance.now(), () => {
-        isMore = noteMovedPlaces(this.state, this.#log.facts, PLACES_AT_ONCE);
+        isMore = noteMovedPlaces(this.state, this.#facts, PLACES_AT_ONCE);
       });
     }
   }
@@ -244,6 +268,7 @@ export class Shard {
     this.state.pendingSettlements.left = this.#settledAtOnce;
     run();
     if (this.#log.facts.count > 0) this.#commit(startedMs);
+    this.#gauges.orders.committed();
     this.#isAhead = false;
   }
 

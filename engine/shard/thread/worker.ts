@@ -4,6 +4,7 @@
  */
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../../base/invariant.ts';
+import type { LiquidityMemory } from '../../memory/market-liquidity.ts';
 import type { ChannelMemory } from '../../ring/endpoint.ts';
 import { ShardEnds } from '../../ring/shard-ends.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
@@ -32,9 +33,10 @@ export type FromShardThread =
   /** The shard's failure. The thread ends once it has released the file. */
   | { kind: 'failed'; fault: string };
 
-/** The memory of a `DiskStatus`, of a `FaultNote` and of `ShardGauges`. */
+/** The memory of a `DiskStatus`, of a `FaultNote`, of `ShardGauges` and of shared sizes. */
 export type WorkerData = {
   config: ShardConfig;
+  liquidity: LiquidityMemory;
   disk: SharedArrayBuffer;
   fault: SharedArrayBuffer;
   gauges: SharedArrayBuffer;
@@ -42,7 +44,7 @@ export type WorkerData = {
 
 const port = parentPort;
 invariant(port !== null, 'a shard is served outside of a thread');
-const { config, disk, fault, gauges } = workerData as WorkerData;
+const { config, liquidity, disk, fault, gauges } = workerData as WorkerData;
 let shard: Shard | null = null;
 /** The thread has failed and still has its file open. */
 let isEnding = false;
@@ -54,7 +56,8 @@ function say(message: FromShardThread): void {
 
 async function open(id: number): Promise<void> {
   try {
-    shard ??= await Shard.open(config, new DiskStatus(disk), new ShardGauges(gauges));
+    const shared = { disk: new DiskStatus(disk), gauges: new ShardGauges(gauges), liquidity };
+    shard ??= await Shard.open(config, shared);
     say({ kind: 'opened', id, opened: shard.report });
   } catch (error) {
     const damage = damageOf(error);

@@ -6,12 +6,12 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { loadConfig } from '../../../api/config/config.ts';
-import { copiedFrom, envOf, readDockerfile, stepsOf } from '../dockerfile.ts';
+import { copiedFrom, envOf, readDockerfile, stepsOf } from '../../../api/pack/dockerfile.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const read = (file: string) => readFileSync(path.join(ROOT, file), 'utf8');
 
-const stages = readDockerfile();
+const stages = readDockerfile(path.join(ROOT, 'Dockerfile'));
 const image = stages.at(-1)!;
 
 test('Dockerfile: each stage is of the Node that is pinned, with glibc', (t) => {

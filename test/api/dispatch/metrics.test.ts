@@ -10,12 +10,17 @@ import { feed } from '../feed-status.ts';
 import { startApi } from '../support.ts';
 
 const ROOT = (name: string) => new URL(`../../../${name}`, import.meta.url);
+const FILLS = { fills: 2, contracts: 30 };
 const SHARD: ShardStatus = {
   state: 'open',
   ...{ repaired: null, problem: null, restartProblem: null, lastFailure: null },
   ...{ queued: 3, queuedMax: 100 },
   progress: { lastNumber: 12, logBytes: 1000, checkpointNumber: 7, checkpointAtMs: 1000 },
   batches: { batches: 9, p50Ms: 1, p99Ms: 2 },
+  orders: {
+    outcomes: { placed: 9, executed: 5, canceled: 2, expired: 1, refused: 4 },
+    fills: { top_of_book: FILLS, book_depth: { fills: 1, contracts: 7 }, queue: FILLS },
+  },
 };
 
 test('O5: /metrics has a histogram of durations by route, each bucket with those before it', async (t) => {
@@ -109,6 +114,7 @@ test('O30: shards, disk, switches and version have metrics, and a value of each 
   const shards = serviceMetrics({
     statuses: [SHARD, { ...SHARD, state: 'restarting', problem: 'full', progress: null }],
     ...{ nowMs: 61_000, dataDir: '.', switches: { venueData: false, trading: true } },
+    ...{ results: [], streamConnections: 0 },
   });
   for (const line of [
     'paperbook_shard_state{shard="0",state="open"} 1',
@@ -148,9 +154,40 @@ test('O31: the process has the metrics of prom-client; refused sign-ins are coun
     nowMs: 0,
     dataDir: '.',
     switches: { venueData: true, trading: true },
+    results: [],
   };
   const shown = metrics.text('ready', [], discovery as never, 0, service);
   t.regex(shown, /^paperbook_sign_in_failures_total 3$/m);
+});
+
+test('O34: orders by outcome, fills by model, results, and connections of the stream', async (t) => {
+  const api = await startApi(t);
+  const { text } = await api.admin('GET', '/metrics', { token: null });
+  t.regex(text, /^paperbook_stream_connections 0$/m);
+  t.regex(text, /^paperbook_market_results\{result="yes",state="contradicted"\} \d+$/m);
+  const shown = serviceMetrics({
+    statuses: [SHARD],
+    ...{ nowMs: 61_000, dataDir: '.', switches: { venueData: false, trading: true } },
+    ...{ results: [{ result: 'no', state: 'final', markets: 6 }], streamConnections: 3 },
+  });
+  for (const line of [
+    'paperbook_orders_placed_total{shard="0"} 9',
+    'paperbook_orders_total{shard="0",outcome="executed"} 5',
+    'paperbook_orders_total{shard="0",outcome="canceled"} 2',
+    'paperbook_orders_total{shard="0",outcome="expired"} 1',
+    'paperbook_orders_total{shard="0",outcome="refused"} 4',
+    'paperbook_fills_total{shard="0",model="book_depth"} 1',
+    'paperbook_fill_contracts_total{shard="0",model="queue"} 30',
+    'paperbook_market_results{result="no",state="final"} 6',
+    'paperbook_stream_connections 3',
+  ]) {
+    t.true(shown.includes(line), line);
+  }
+  const families = shown.filter((line) => line.startsWith('# TYPE '));
+  for (const line of families) {
+    const [, , name, type] = line.split(' ');
+    t.is(name!.endsWith('_total'), type === 'counter', line);
+  }
 });
 
 test('O32: the dashboard and the alerts name metrics that there are', async (t) => {
@@ -162,7 +199,7 @@ test('O32: the dashboard and the alerts name metrics that there are', async (t) 
   const { panels } = JSON.parse(dashboard) as {
     panels: { title: string; targets: { expr: string }[] }[];
   };
-  t.true(panels.length > 20);
+  t.true(panels.length > 24);
   const alerts = readFileSync(ROOT('api/deploy/alerts.yml'), 'utf8');
   const used = [...panels.flatMap(({ targets }) => targets.map(({ expr }) => expr)), alerts]
     .join('\n')
@@ -179,5 +216,5 @@ withPromtool('O32: promtool takes the alerts', async (t) => {
   const { stdout } = await promisify(execFile)('promtool', [
     ...['check', 'rules', fileURLToPath(ROOT('api/deploy/alerts.yml'))],
   ]);
-  t.regex(stdout, /SUCCESS: 13 rules found/);
+  t.regex(stdout, /SUCCESS: 14 rules found/);
 });

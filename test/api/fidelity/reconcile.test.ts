@@ -121,6 +121,26 @@ test.serial('X18, X19: real orders are replayed and compared one by one', async 
   ]);
 });
 
+test.serial(
+  'X21: an order that walks levels costs each level, and pays the fee of each',
+  async (t) => {
+    const [rest, first] = [
+      `buy,0.46,5,0.09,walks,${at(5000)},`,
+      `buy,0.45,10,0.18,walks,${at(5000)},`,
+    ];
+    const rows = [HEADING, ...[first, rest].map((row) => `${at(5000)},${MARKET},yes,${row}`)];
+    const exit = await run(t, rows.join('\n'), '--json');
+    t.is(exit.code, 0, exit.stderr);
+    const [order] = (JSON.parse(exit.stdout) as Reconciliation).orders;
+    // 0.07 × (10 × 0.45 × 0.55 + 5 × 0.46 × 0.54) is 0.26019: the order pays 0.27.
+    t.like(order, {
+      real: { contracts: 15, priceDollars: 0.453333, feeDollars: 0.27 },
+      paper: { contracts: 15, priceDollars: 0.453333, feeDollars: 0.27, liquidity: 'taker' },
+      gap: { costCents: 0, feeDollars: 0, ms: -1 },
+    });
+  },
+);
+
 test.serial('X20: what paper filled and what it missed moved differently afterwards', async (t) => {
   const csv = `\ufeff${ORDERS.join('\r\n')}\r\n\r\n`;
   const exit = await run(t, csv, '--json');

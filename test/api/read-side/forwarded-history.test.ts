@@ -9,7 +9,7 @@ const TOKEN = 'the-servers-own-credential';
 /** Longer than any answer takes, also on a busy machine. */
 const WITHIN_MS = 60_000;
 /** Where nothing is to come. */
-const HANGS_MS = 400;
+const HANGS_MS = 1500;
 
 type Play = (request: IncomingMessage, response: ServerResponse) => void;
 type Service = { play: Play; seen: IncomingMessage[] };

@@ -26,6 +26,12 @@ test('an order that is new was placed, and has ended where it rests no more', (t
   const part = orderOf({ filledContracts: 4 });
   t.like(changesBetween(look(), look(part), NOW)[0], { type: 'order_part_filled', at: NOW });
   t.deepEqual(typesBetween(look(part), look(part)), []);
+  const pending = orderOf({ pendingUntil: '2026-11-24T11:59:59.000Z' });
+  t.deepEqual(typesBetween(look(pending), look(pending)), []);
+  t.like(changesBetween(look(pending), look(), NOW), [
+    { type: 'order_arrived', at: pending.pendingUntil! },
+  ]);
+  t.deepEqual(typesBetween(look(pending), look(filled)), ['order_filled']);
   t.deepEqual(typesBetween(look(filled), look(filled)), []);
 });
 

@@ -25,7 +25,7 @@ const SETTINGS = {
   PAPERBOOK_SELF_RESET: 'on',
   ...CHEAP_HASHES,
 };
-const WAITS_MS = 20_000;
+const WAITS_MS = 60_000;
 export const WIDE = { width: 1280, height: 800 };
 export const NARROW = { width: 375, height: 740 };
 /** The schemes and widths in which the views are checked. */

@@ -220,6 +220,7 @@ test('J22: every event of the account has its sentence, and its market', (t) => 
   const what = 'uy 10 yes of Otters to beat Herons at 40¢ or less';
   const cases: [AccountEvent['type'], string][] = [
     ['order_placed', `Order placed: B${what}.`],
+    ['order_arrived', `Order has met the book and rests: B${what}.`],
     ['order_part_filled', `Order filled in part: 0 of 10 contracts: b${what}, filled at 39¢.`],
     ['order_filled', `Order filled: B${what}, filled at 39¢.`],
     ['order_canceled', `Order canceled, it expired: B${what}.`],

@@ -165,6 +165,28 @@ pageTest(
 );
 
 pageTest(
+  'A250, A253: a shared link opens the view of its trader, and Share copies such a link',
+  onDay(async (t, stage) => {
+    const { id } = traders.get('Ada')!;
+    const { page, context } = await enter(t, stage, 'Bert', { at: 't/ada' });
+    await page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor();
+    t.is(page.url(), `${stage.pageUrl}#/trader/ada`, 'what is relative is found from here');
+    await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Share' }).click();
+    await page.getByText('The link is copied.').waitFor();
+    const link = (await page.evaluate('navigator.clipboard.readText()')) as string;
+    t.is(link, `${stage.pageUrl}t/${id}`);
+    await page.goto(link);
+    await page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { level: 1, name: 'Ada' }).waitFor();
+    await page.goto(`${stage.pageUrl}#/trader/Pia`);
+    await page.getByRole('heading', { level: 1, name: 'Pia' }).waitFor();
+    t.is(await page.getByRole('button', { name: 'Share' }).count(), 0, 'she is private');
+  }),
+);
+
+pageTest(
   'the owner sees which picks others see',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Hana', { at: '#/trader/Hana' });
@@ -234,7 +256,7 @@ function swapped(_: string, before: string, letter: string): string {
 }
 
 pageTest(
-  'a backtest runs on settled games; what is wrong is beside its field',
+  'U51: a backtest runs on settled games; what is wrong is beside its field',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Ada', { at: '#/backtest' });
     const button = page.getByRole('button', { name: 'Run the backtest' });
@@ -248,6 +270,10 @@ pageTest(
     await page.getByLabel('Stake in').selectOption('Contracts');
     await page.getByLabel('Stake a market, contracts').fill('10');
     await page.getByLabel('Fees').selectOption('The taker fee of venue_a');
+    await page.getByLabel('Fills').selectOption('In the venue’s queue');
+    await page.getByText('The history has no queues, and nothing here waits').waitFor();
+    await page.getByLabel('Fills').selectOption('As this server fills orders');
+    await page.getByText('Without latency: ').waitFor();
     await page.getByLabel('Look, minutes before the start').fill(String(LOOK_MINUTES));
     await button.click();
     await page.getByRole('heading', { name: 'Coverage' }).waitFor();

@@ -10,11 +10,12 @@ import {
   numberOfEvent,
 } from '../../../engine/readers/account-events.ts';
 import { AccountLog, type PageBounds } from '../../../engine/readers/account-log.ts';
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import { Shard } from '../../../engine/shard/thread/shard.ts';
 import { createNaiveEngine } from '../../model/naive-engine.ts';
 import { createRandomInput } from '../../model/random-input.ts';
 import { shareOf } from '../../model/seeds.ts';
-import { CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: events are read by name, as any client does
@@ -38,7 +39,7 @@ async function traded(dataDir: string, seed: number, fillModel: FillModelName) {
   const input = createRandomInput(
     {
       ...{ seed, quoteMaxAgeMs: core.quoteMaxAgeMs, countedOneIn: 10, accounts: 4 },
-      levels: fillModel === 'queue',
+      ...{ levels: fillModel === 'queue', latency: true },
     },
     model,
   );
@@ -58,7 +59,8 @@ async function traded(dataDir: string, seed: number, fillModel: FillModelName) {
     });
     shard.run(batch);
   }
-  const nowMs = shard.state.nowMs;
+  // No order and no cancel is under way any more.
+  const nowMs = shard.state.nowMs + 10_000;
   shard.run([{ kind: 'switches', atMs: nowMs, venueData: true, selfReset: false }]);
   return { shard, accounts: input.accounts, nowMs };
 }
@@ -187,6 +189,65 @@ function inPages(log: AccountLog, account: Uuid): AccountEvent[] {
     after = last;
   }
 }
+
+test('A241: an order under latency that rests has an event when it has met the book', async (t) => {
+  const dataDir = tempDir(t);
+  const core = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel: 'book_depth' } as const;
+  const at = { ...core, path: path.join(dataDir, 'shard-0'), shard: 0 };
+  const shard = await Shard.open({ ...at, durability: 'commit', checkpointEveryFacts: 200 });
+  t.teardown(() => shard.abandon());
+  const later = (ms: number) => quoteTick({ atMs: NOON_MS + ms, yesAskContracts: 3 });
+  shard.run([
+    { kind: 'catalog', atMs: NOON_MS, catalog: CATALOG },
+    { kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false },
+    later(0),
+  ]);
+  const realism = { ...PRESETS.simple, latencyMs: { min: 500, max: 500 } };
+  const [bid, crossing, once] = [
+    { limitPriceCents: 40 },
+    { limitPriceCents: 43, contracts: 5 },
+    { limitPriceCents: 40, timeInForce: 'ioc' as const },
+  ].map((fields, nth) =>
+    placeOrder({ account: uuidOf(nth + 1), orderId: uuidOf(nth + 1, NOON_MS), realism, ...fields }),
+  );
+  shard.run([bid!, crossing!, once!]);
+  // The cancel of the first meets the book at 0.9 s, and the order at 0.5 s.
+  const { account, orderId } = bid!;
+  shard.run([{ kind: 'cancel', atMs: NOON_MS + 400, account, orderId, counting: null }]);
+  shard.run([later(1000)]);
+  const log = new AccountLog({ dataDir, shard: 0 });
+  t.teardown(() => log.close());
+  const isoAfter = (ms: number) => new Date(NOON_MS + ms).toISOString();
+  const told = (order: typeof bid, after = 0) => {
+    const events = eventsOf(log, order!.account, { ...ALL, after });
+    return events.map(({ on }) => JSON.parse(on)).filter((event) => event.order !== undefined);
+  };
+  const seen = (order: typeof bid) =>
+    told(order).map(({ type, at: when, order: { pendingUntil, filledContracts } }) => {
+      return [type, when, pendingUntil, filledContracts];
+    });
+  t.deepEqual(seen(bid), [
+    ['order_placed', isoAfter(0), isoAfter(500), 0],
+    ['order_arrived', isoAfter(500), isoAfter(900), 0],
+    ['order_canceled', isoAfter(900), null, 0],
+  ]);
+  t.deepEqual(seen(crossing), [
+    ['order_placed', isoAfter(0), isoAfter(500), 0],
+    ['order_arrived', isoAfter(500), null, 0],
+    ['order_part_filled', isoAfter(500), null, 3],
+  ]);
+  t.deepEqual(seen(once), [
+    ['order_placed', isoAfter(0), isoAfter(500), 0],
+    ['order_canceled', isoAfter(500), null, 0],
+  ]);
+  // A reader that begins later says the same.
+  for (const order of [bid, crossing]) {
+    const all = told(order);
+    for (const [nth, { eventId }] of all.entries()) {
+      t.deepEqual(told(order, numberOfEvent(eventId)!), all.slice(nth + 1));
+    }
+  }
+});
 
 test('J23: ids of events are in their order as text, and no other text is one', (t) => {
   t.true(eventIdOf(9) < eventIdOf(10));

@@ -95,7 +95,7 @@ test('T187, T189: a taker is told the levels that it walked, and the age of the 
   const bought = await receiptOf(dataDir, { order: buy.orderId });
   const tradeId = bought!.tradeId!;
   const times = { acceptedAtMs: at(1), arrivedAtMs: at(1), latencyMs: 0 };
-  const taken = { liquidity: 'taker', venue: 'venue_a', queue: null, gapsMs: 0 };
+  const taken = { liquidity: 'taker', venue: 'venue_a', queue: null, gapsMs: 0, fee: null };
   t.deepEqual(bought, {
     ...{ orderId: buy.orderId, tradeId, action: 'buy', market: 0, model: 'queue', ...times },
     fills: [
@@ -152,7 +152,8 @@ test('T186, T188, T189: a fill in a queue is told what was ahead, and what met i
 
   const receipt = await receiptOf(dataDir, { order: bid.orderId });
   t.like(receipt, { acceptedAtMs: at(2), arrivedAtMs: at(2), model: 'queue' });
-  const of = { liquidity: 'maker', priceCents: 40, venue: 'venue_a', levels: null, quoteAgeMs: 0 };
+  const known = { liquidity: 'maker', priceCents: 40, venue: 'venue_a', levels: null };
+  const of = { ...known, quoteAgeMs: 0, fee: null };
   const queue = { aheadAtArrivalE2: 1000 };
   const prints = (...all: [seconds: number, contractsE2: number][]) => ({
     prints: all.map(([seconds, contractsE2]) => ({ atMs: at(seconds), contractsE2 })),
@@ -242,7 +243,7 @@ test('T187: other models note little: 13 bytes of a taker, and nothing of a make
     receiptOf(dataDir, { order: buy.orderId }),
     receiptOf(dataDir, { order: bid.orderId }),
   ]);
-  const of = { contracts: 70, queue: null, venue: 'venue_a' };
+  const of = { contracts: 70, queue: null, venue: 'venue_a', fee: null };
   t.deepEqual(taken!.fills, [
     {
       ...{ ...of, atMs: at(1), priceCents: 43, liquidity: 'taker', levels: [[43, 70]] },

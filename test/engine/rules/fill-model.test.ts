@@ -55,7 +55,7 @@ for (const name of FILL_MODELS) {
         t.true(fill.contracts > 0 && fill.contracts <= one.contracts, 'no more than wanted');
         t.true(fill.askCents >= askOf(price, one.side)!.priceCents, 'no better than the top');
         t.true(fill.askCents <= one.upToCents, 'nothing above the limit');
-        if (fill.consumption !== null) model.consume(fill.consumption);
+        if (fill.consumption !== null) model.consume(fill.consumption, NOON_MS);
         const next = ask(one);
         if (model.sharesSizes)
           t.true((next?.askCents ?? 100) >= fill.askCents, 'the best go first');
@@ -71,7 +71,7 @@ test('T65, T74: each shard has a model of its own, which forgets with it what wa
   const of = { taker: accountRow(0), side: 'yes', upToCents: 99 } as const;
   const one: Want = { ...of, contracts: 10, model: 'book_depth' };
   const first = modelOf('book_depth', depth);
-  first.model.consume(first.ask(one)!.consumption!);
+  first.model.consume(first.ask(one)!.consumption!, NOON_MS);
   t.is(first.ask(one), null, 'all of it is consumed');
   t.is(modelOf('book_depth', depth).ask(one)?.contracts, 10);
 });
@@ -85,7 +85,7 @@ test('T65: no more of a level is consumed than it shows', (t) => {
     contracts: 10,
     model: 'book_depth',
   })!;
-  t.throws(() => model.consume({ ...consumption!, contracts: 11 }), {
+  t.throws(() => model.consume({ ...consumption!, contracts: 11 }, NOON_MS), {
     message: 'invariant: a fill consumed more than is displayed',
   });
 });
@@ -109,10 +109,11 @@ test('engine/rules/fill-model.ts: a model sees quotes, orders and what they cons
     modelOf: () => model.name,
     modelOfPlaced: () => model.name,
     displayed: (market) => model.displayed(market),
-    consume(consumption) {
+    consume(consumption, nowMs) {
       seen.push(`consumed ${consumption.contracts}`);
-      model.consume(consumption);
+      return model.consume(consumption, nowMs);
     },
+    timeWasSet: () => model.timeWasSet(),
   };
   Object.assign(state, { fillModel: recorder });
   const play = (tick: Tick) => {

@@ -203,7 +203,7 @@ function payTooMuch(state: ShardState): void {
 /** A quote that reaches the resting buy of 20 cents, under a model that is wrong. */
 function fillWith(state: ShardState, over: Partial<Fill>): void {
   const orderArrives = () => ({ ...FILL, ...over });
-  const fillModel = Object.assign(fillModels('top_of_book'), { orderArrives });
+  const fillModel = Object.assign(fillModels('top_of_book', state.liquidity), { orderArrives });
   tick({ ...state, fillModel }, { yesBidCents: 10, yesAskCents: 15 });
 }
 

@@ -619,7 +619,7 @@ Event = TypedDict(
     {
         # Sorts all events of the account, also as text. (the eventId of an event)
         "eventId": "str",
-        "type": "Literal[ \"order_placed\", \"order_part_filled\", \"order_filled\", \"order_canceled\", \"order_expired\", \"trade_opened\", \"trade_closed\", \"trade_settled\", \"trade_corrected\", \"account_reset\", ]",
+        "type": "Literal[ \"order_placed\", \"order_arrived\", \"order_part_filled\", \"order_filled\", \"order_canceled\", \"order_expired\", \"trade_opened\", \"trade_closed\", \"trade_settled\", \"trade_corrected\", \"account_reset\", ]",
         "at": "str",
         # Of order events: the order.
         "order": "NotRequired[Order]",
@@ -1650,15 +1650,17 @@ class ReceiptFill(TypedDict):
     quoteAgeMs: int | None
     # How long nobody knew its book while it waited; null outside of queues.
     gapsMs: int | None
-    # Null if the order pays no fees.
+    # What the order was charged. Null if it pays no fees.
     fee: ReceiptFillFee | None
 
 
 class ReceiptFillFee(TypedDict):
     dollars: float
-    # The day from which the rate is valid.
+    # The line of the fee table, with its date; null if no line names the market.
     table: str | None
-    rate: str
+    # Of the line; null if the catalog does not name the market any more.
+    rate: str | None
+    # In words, with all figures.
     formula: str
 
 
@@ -2658,8 +2660,8 @@ class Operations:
     ) -> EventsPage:
         """Events of orders and trades, oldest first. The events of the channel `orders` of `GET
         /stream`, each once and in order. Events of one instant: `order_placed`, then
-        `order_part_filled` or `order_filled`, then `trade_opened` or `trade_closed`. A market
-        order is the event of its trade alone.
+        `order_arrived`, `order_part_filled` or `order_filled`, then `trade_opened` or
+        `trade_closed`. A market order is the event of its trade alone.
         """
         answer: EventsPage = self.call(Call(
             "GET",
@@ -3496,8 +3498,8 @@ class AsyncOperations:
     ) -> EventsPage:
         """Events of orders and trades, oldest first. The events of the channel `orders` of `GET
         /stream`, each once and in order. Events of one instant: `order_placed`, then
-        `order_part_filled` or `order_filled`, then `trade_opened` or `trade_closed`. A market
-        order is the event of its trade alone.
+        `order_arrived`, `order_part_filled` or `order_filled`, then `trade_opened` or
+        `trade_closed`. A market order is the event of its trade alone.
         """
         answer: EventsPage = await self.call(Call(
             "GET",

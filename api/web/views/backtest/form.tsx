@@ -1,4 +1,7 @@
-/** The form of a backtest. Once it was sent, each problem is beside its field. */
+/**
+ * The form of a backtest. Once it was sent, each problem is beside its field. Rule U51
+ * (api/RULES.md).
+ */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field, SelectField, TextField } from '../../parts/field.tsx';
 import { backtest, form, runBacktest } from '../../state/backtest.ts';
@@ -171,7 +174,13 @@ const FILL_MODELS = [
   { value: '', text: 'As this server fills orders' },
   { value: 'top_of_book', text: 'All at the best price' },
   { value: 'book_depth', text: 'By the size displayed' },
+  { value: 'queue', text: 'In the venue’s queue' },
 ] as const;
+
+/** Rule T156 (engine/RULES.md). */
+const NO_QUEUES =
+  'The history has no queues, and nothing here waits: this fills by the size displayed, or at the best price where no size was recorded.';
+const NO_LATENCY = 'Without latency: at the price that is there at the look.';
 
 function Stakes(part: Part) {
   const { values, set } = part;
@@ -199,6 +208,7 @@ function Stakes(part: Part) {
       />
       <SelectField
         label="Fills"
+        hint={values.fillModel === 'queue' ? NO_QUEUES : NO_LATENCY}
         value={values.fillModel}
         options={FILL_MODELS}
         onPick={(fillModel) => set('fillModel', fillModel)}

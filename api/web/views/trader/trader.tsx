@@ -11,6 +11,7 @@ import { TraderState } from '../../state/trader.ts';
 import { traderName } from '../../state/trader-name.ts';
 import { FindTrader } from './find-trader.tsx';
 import { Picks } from './picks.tsx';
+import { Share } from './share.tsx';
 import { SignedRecord } from './signed-record.tsx';
 import { Standing } from './standing.tsx';
 import { hiddenText } from './trader-words.ts';
@@ -29,6 +30,7 @@ export function TraderView({ param }: ViewProps) {
     <>
       <ViewHead title={now.state === 'ready' ? traderName(now.value) : 'Trader'}>
         {now.state === 'ready' && ownId.value === now.value.id && <span class="badge">You</span>}
+        {now.state === 'ready' && !now.value.private && <Share of={now.value} />}
       </ViewHead>
       <Loading of={now} skeleton={<Skeleton lines={8} of="the trader" />} again={load}>
         {(found) => <Found found={found} state={state} />}

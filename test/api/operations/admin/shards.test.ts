@@ -7,6 +7,7 @@ import { NOW_MS } from '../../samples.ts';
 import { startApi } from '../../support.ts';
 import { startWhole } from '../../whole-server.ts';
 
+const NONE = { fills: 0, contracts: 0 };
 const OPEN: ShardStatus = {
   state: 'open',
   problem: null,
@@ -22,6 +23,10 @@ const OPEN: ShardStatus = {
     checkpointAtMs: NOW_MS - 5000,
   },
   batches: { batches: 40, p50Ms: 0.4, p99Ms: 2.5 },
+  orders: {
+    outcomes: { placed: 0, executed: 0, canceled: 0, expired: 0, refused: 0 },
+    fills: { top_of_book: NONE, book_depth: NONE, queue: NONE },
+  },
 };
 
 const SHOWN = {

@@ -1,6 +1,6 @@
 import test from 'ava';
 import { ByteWriter } from '../../../../engine/format/bytes.ts';
-import { writeMessage } from '../../../../engine/format/codec.ts';
+import { ticksIn, writeMessage } from '../../../../engine/format/codec.ts';
 import type { Depth, DepthLevel, QuoteTick, Tick } from '../../../../engine/rules/messages.ts';
 import { SendQueue } from '../../../../engine/shard/callers/send-queue.ts';
 import { NOON_MS, quoteTick } from '../../fixtures.ts';
@@ -146,6 +146,16 @@ test('D44: the quote that takes the place of another has its levels, or changes 
   };
   t.deepEqual(queued(whole, ...changes), [quote({ depth })]);
   t.deepEqual(queued(whole, quoteTick()), [quoteTick()]);
+});
+
+test('T232: the quote that stands for several says since when', (t) => {
+  const outbox = new SendQueue(1);
+  for (const laterMs of [0, 5, 9]) outbox.addTick(quoteTick({ atMs: NOON_MS + laterMs }));
+  const [quote] = outbox.take(9).messages;
+  t.deepEqual(quote, quoteTick({ atMs: NOON_MS + 9, sinceMs: NOON_MS }));
+  const writer = new ByteWriter();
+  writeMessage(writer, quote!);
+  t.deepEqual(ticksIn(writer.copy()), [quote]);
 });
 
 test('W97: past its bound levels are dropped, and their reader knows that until they come whole', (t) => {

@@ -1,6 +1,7 @@
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import test from 'ava';
+import { liquidityMemory } from '../../../../engine/memory/market-liquidity.ts';
 import { ShardLink } from '../../../../engine/shard/callers/shard-link.ts';
 import { ShardThread } from '../../../../engine/shard/callers/thread.ts';
 import { ShardDamage } from '../../../../engine/shard/thread/shard-damage.ts';
@@ -17,11 +18,15 @@ const CONFIG = {
   routingBandCents: 10,
 } as const;
 
+function threadOf(dir: string): ShardThread {
+  return new ShardThread({ ...CONFIG, path: dir }, liquidityMemory(1), () => undefined);
+}
+
 test('a shard that cannot come back says why at every try', async (t) => {
   const dir = path.join(tempDir(t), 'shard-0');
   await tradedShard(dir);
   flipByte(dir, 'log/00000000.log', 300);
-  const thread = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
+  const thread = threadOf(dir);
   for (let tries = 0; tries < 3; tries++) {
     await t.throwsAsync(thread.open(), {
       instanceOf: ShardDamage,
@@ -34,7 +39,7 @@ test('a shard that cannot come back says why at every try', async (t) => {
 test('a thread that failed leaves its reason, and is not opened again while it ends', async (t) => {
   const dir = path.join(tempDir(t), 'shard-0');
   await tradedShard(dir);
-  const thread = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
+  const thread = threadOf(dir);
   const { accounts } = await thread.open();
   const failing = serve(thread);
   failing.link.send([quoteTick({ market: 999 })], []);
@@ -55,7 +60,7 @@ test('D10: a shard that starts again while its engine closes is not started any 
   const dir = path.join(tempDir(t), 'shard-0');
   await tradedShard(dir);
   for (const waitMs of [0, 20, 60]) {
-    const thread = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
+    const thread = threadOf(dir);
     await thread.open();
     const failing = serve(thread);
     failing.link.send([quoteTick({ market: 999 })], []);
@@ -76,11 +81,11 @@ test('D10: a shard that starts again while its engine closes is not started any 
 test('D10: a thread that opens its shard is not ended amid that', async (t) => {
   const dir = path.join(tempDir(t), 'shard-0');
   await tradedShard(dir);
-  const thread = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
+  const thread = threadOf(dir);
   const opened = thread.open();
   await turn();
   await thread.destroy();
-  const again = new ShardThread({ ...CONFIG, path: dir }, () => undefined);
+  const again = threadOf(dir);
   t.deepEqual((await again.open()).accounts, (await opened).accounts, 'its files were released');
   await again.destroy();
 });

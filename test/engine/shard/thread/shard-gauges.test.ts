@@ -16,6 +16,30 @@ async function place(engine: Shards, count: number, from = 0): Promise<void> {
   }
 }
 
+test('O34: a shard counts its orders by outcome and its fills by model, whoever sent them', async (t) => {
+  const engine = await openShards(tempDir(t), { checkpointEveryFacts: 1_000_000 });
+  await place(engine, 3);
+  const later = (at: number, terms: object) =>
+    engine.call(
+      ACCOUNT,
+      placeOrder({
+        ...{ account: ACCOUNT, orderId: uuidOf(2000 + at, NOON_MS), idempotencyKey: `l${at}` },
+        ...{ type: 'limit', limitPriceCents: 1, maxPriceCents: null, ...terms },
+      } as never),
+    );
+  t.true((await later(1, { timeInForce: 'gtc' })).ok, 'it rests');
+  t.true((await later(2, { timeInForce: 'ioc' })).ok, 'it ends unfilled');
+  const refused = await later(3, { timeInForce: 'gtc', contracts: 100_000_000 });
+  t.false(refused.ok);
+  t.true((await later(1, { timeInForce: 'gtc' })).ok, 'a repeated one is placed once');
+  const { orders } = engine.statuses()[0]!;
+  t.deepEqual(orders.outcomes, { placed: 5, executed: 3, canceled: 1, expired: 0, refused: 1 });
+  t.is(orders.fills.top_of_book.fills, 3);
+  t.true(orders.fills.top_of_book.contracts >= 3);
+  t.is(orders.fills.queue.fills + orders.fills.book_depth.fills, 0);
+  await engine.close();
+});
+
 test('O18: a shard shows its log, its batches and its queue', async (t) => {
   const dir = tempDir(t);
   const engine = await openShards(dir, { checkpointEveryFacts: 1_000_000 });

@@ -1,11 +1,11 @@
-/** The parts of the Dockerfile that the tests read. */
+/** The steps of the Dockerfile, for what makes the image elsewhere and for what checks it. */
 import { readFileSync } from 'node:fs';
 
 export type Step = { name: string; rest: string };
 
 /** The steps of each stage; the last one is the image. */
-export function readDockerfile(): Step[][] {
-  const text = readFileSync(new URL('../../Dockerfile', import.meta.url), 'utf8');
+export function readDockerfile(place: string | URL): Step[][] {
+  const text = readFileSync(place, 'utf8');
   const whole = text.replace(/^#.*\n/gm, '').replaceAll('\\\n', '');
   const stages: Step[][] = [];
   for (const line of whole.split('\n').filter((text) => text !== '')) {
@@ -21,6 +21,7 @@ export function stepsOf(stage: readonly Step[], name: string): string[] {
   return stage.filter((step) => step.name === name).map(({ rest }) => rest);
 }
 
+/** The variables that a stage sets. */
 export function envOf(stage: readonly Step[]): Record<string, string> {
   const pairs = stepsOf(stage, 'ENV').flatMap((env) => env.split(/ +/));
   return Object.fromEntries(pairs.map((pair) => pair.split('=') as [string, string]));
