@@ -163,10 +163,12 @@ export class AccountEvents {
   }
 
   #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
-    const { placed, contracts, cents, feesCents, carryMicros, trade: tradeId, closes } = order;
+    const { placed, contracts, cents, feesCents, carryMicros, trade, closes } = order;
     const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
     const pendingUntilMs = order.arrivesAtMs ?? order.cancelsAtMs;
     const fees = { feesCents, carryMicros };
+    // A netting order may have traded in many. Rule T197 (engine/RULES.md).
+    const tradeId = placed.netting === null ? trade : null;
     const soFar = { filledContracts: contracts, fillPriceCents, tradeId, closes, ...fees };
     return this.#event(number, atMs, type, 'order', (to, naming) => {
       writeStanding(to, naming, placementOf(placed), { ...soFar, pendingUntilMs });

@@ -473,7 +473,7 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   applied.account = account;
   if (state.nets.has(order)) {
     // A fill that came just before has named the trade that it has closed or opened.
-    if (status !== 'executed') applied.position = lastOpened(state, order);
+    if (status !== 'executed') applied.position = NO_ROW as PositionRow;
   } else applied.position = state.orders.col.position.get(order);
   applied.trade = null;
   applied.status = status;

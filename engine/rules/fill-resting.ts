@@ -33,11 +33,15 @@ export function fillMarkets(
   facts: FactSink,
 ): void {
   if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, facts);
-  // No fill reduces another, so each book fills independently.
-  for (const market of markets) {
+  // No fill reduces another, so each book fills independently. Ids of trades have their order (T7).
+  for (const market of inNumberOrder(markets)) {
     if (market.book !== null) fillBook(state, market.book, atMs, facts);
     for (const book of market.routedBooks) fillBook(state, book, atMs, facts);
   }
+}
+
+function inNumberOrder(markets: readonly Market[]): readonly Market[] {
+  return markets.length < 2 ? markets : markets.toSorted((a, b) => a.number - b.number);
 }
 
 function fillBook(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink): void {

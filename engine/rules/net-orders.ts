@@ -121,6 +121,8 @@ export type NetPlan = {
   netting: PlacedNetting;
   /** Buys that rest in part, of trades that it closes: they end first. Rule T54. */
   ends: readonly OrderRow[];
+  /** What those hold. */
+  endsCents: Cents;
   /** The pairs that close. Rule T194. */
   pairs: readonly Omit<PairClosed, 'order' | 'account' | 'atMs'>[];
   pairCents: Cents;
@@ -154,7 +156,10 @@ export function planNet(
     .filter((order) => order !== NO_ROW)
     .sort((a, b) => orders.col.sequence.get(a) - orders.col.sequence.get(b));
   const netting = { opens: order.netting === 'net', closes, asked };
-  return { netting, ends, pairs, pairCents: paired * PAYOUT_CENTS, closes: held };
+  const endsCents = ends.reduce((sum, one) => {
+    return sum + heldCentsAt(state, one, remainingOf(state, one));
+  }, 0);
+  return { netting, ends, endsCents, pairs, pairCents: paired * PAYOUT_CENTS, closes: held };
 }
 
 /**

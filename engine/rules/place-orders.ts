@@ -294,7 +294,7 @@ function neededToNet(
   const carryMicros = carryAfter(parts);
   const eachMicros = fees?.eachMicros ?? null;
   const waiting = rests ? heldCents(order, opens, { eachMicros, carryMicros }) : 0;
-  return waiting + costOfParts(parts) - net!.pairCents;
+  return waiting + costOfParts(parts) - net!.pairCents - net!.endsCents;
 }
 
 /** What the part of a buy that waits holds. */

@@ -165,13 +165,17 @@ function needsOf(
     // A market order trades or is refused; an ioc or fok that does not trade needs nothing.
     if (limitPriceCents === null) {
       const opens = subject.contracts - (subject.net?.netting.closes ?? 0);
-      const pairCents = subject.net?.pairCents ?? 0;
-      return { needed: costCents(LEAST_CENTS, opens) - pairCents, held: 0 };
+      return { needed: costCents(LEAST_CENTS, opens) - freedBy(subject), held: 0 };
     }
     if (timeInForce !== 'gtc') return { needed: 0, held: 0 };
   }
   const held = heldWhileWaiting(state, order, subject);
-  return { needed: held - (subject.net?.pairCents ?? 0), held };
+  return { needed: held - freedBy(subject), held };
+}
+
+/** What an order that nets frees before it meets the book. */
+function freedBy({ net }: Subject): Cents {
+  return net === null ? 0 : net.pairCents + net.endsCents;
 }
 
 function isFill(event: { kind: string }): event is OrderFilled | OrderPartFilled {

@@ -1,18 +1,26 @@
 /** Everything that moves money or ends an order. */
 
-import type { Cents, Contracts, EpochMs, MarketNumber, Uuid } from '../../engine/base/units.ts';
+import type {
+  Cents,
+  Contracts,
+  EpochMs,
+  MarketNumber,
+  Side,
+  Uuid,
+} from '../../engine/base/units.ts';
 import { oppositeSide, START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type { CancelReason } from '../../engine/rules/events.ts';
 import type { MarketResult, Settled } from '../../engine/rules/messages.ts';
 import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { take } from './naive-depth.ts';
 import { feeOf, heldFees } from './naive-fees.ts';
-import { beforeNetting, netParts, openedBy, ownTrade } from './naive-netting.ts';
+import { beforeNetting, netParts, ownTrade } from './naive-netting.ts';
 import type { Offer } from './naive-prices.ts';
 import {
   accountOf,
   dearestCentsOf,
   type ModelAccount,
+  type ModelNetting,
   type ModelOrder,
   type ModelState,
   type ModelTrade,
@@ -94,7 +102,7 @@ export function end(
   order.endedAtMs = status === 'expired' ? order.expiresAtMs : state.nowMs;
   // An ioc that has traded keeps the trade of its last part.
   const isNet = order.netting !== null && status !== 'executed';
-  if (isNet) order.tradeId = openedBy(state, order)?.id ?? null;
+  if (isNet) order.tradeId = null;
   state.endings.push({ orderId: order.id, status, reason });
   countBust(state, order.account);
 }
@@ -185,6 +193,23 @@ function fillNet(
   const isDone = remainingOf(order) === 0 || !rested || order.timeInForce !== 'gtc';
   if (isDone) order.tradeId = last!.id;
   afterFill(state, order, rested);
+}
+
+/** T200: what the pairs bring, and what the buys held that end, in cents. */
+export function freedBy(
+  state: ModelState,
+  wanted: { account: Uuid; market: MarketNumber; marketSide: Side; netting: ModelNetting | null },
+): Cents {
+  const trial = structuredClone(state);
+  const balance = () => trial.accounts.get(wanted.account)?.balanceCents ?? 0;
+  const before = balance();
+  beforeNetting(
+    trial,
+    { ...wanted, netting: wanted.netting! },
+    (buy) => end(trial, buy, 'canceled', 'position_closed'),
+    (trade, contracts, cents) => sellFrom(trial, trade, contracts, cents),
+  );
+  return balance() - before;
 }
 
 /** T54, T194: what a netting order does before it trades or rests. */

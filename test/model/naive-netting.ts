@@ -77,10 +77,6 @@ export function nettingOf(
   return { opens: netting === 'net', asked, closes };
 }
 
-export function pairsOf(state: ModelState, wanted: Wanted): Contracts {
-  return sidesOf(state, wanted).pairs;
-}
-
 function sidesOf(state: ModelState, { account, market, marketSide }: Wanted) {
   const own = { account, market, side: marketSide };
   const other = { account, market, side: oppositeSide(marketSide) };
@@ -179,7 +175,7 @@ export function ownTrade(state: ModelState, order: ModelOrder): ModelTrade | und
   return isWhole ? trade : undefined;
 }
 
-export function openedBy(state: ModelState, { opened }: ModelOrder): ModelTrade | undefined {
+function openedBy(state: ModelState, { opened }: ModelOrder): ModelTrade | undefined {
   const trade = opened === null ? undefined : state.trades.get(opened);
   return trade?.status === 'open' ? trade : undefined;
 }

@@ -3,8 +3,7 @@
 import { type EpochMs, type MarketNumber, START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type { PlaceOrder, Reply } from '../../engine/rules/messages.ts';
 import type { PreviewQuery } from '../../engine/rules/queries.ts';
-import { holdCentsOf } from './naive-ledger.ts';
-import { pairsOf } from './naive-netting.ts';
+import { freedBy, holdCentsOf } from './naive-ledger.ts';
 import { place } from './naive-orders.ts';
 import { averageOf } from './naive-prices.ts';
 import { type ModelOrder, type ModelState, marketOf } from './naive-state.ts';
@@ -77,7 +76,7 @@ function leastCentsOf(state: ModelState, order: PlaceOrder): number {
   const target = order.netting === null ? '' : targetOf(state, order);
   if (typeof target === 'string') return order.contracts ?? 0;
   const opens = target.contracts - target.netting!.closes;
-  return opens === 0 ? 0 : opens - 100 * pairsOf(state, { ...target, account: order.account });
+  return opens === 0 ? 0 : opens - freedBy(state, { ...target, account: order.account });
 }
 
 function latencyOf({ realism }: PlaceOrder) {

@@ -16,7 +16,6 @@ import {
 import type { Reply } from '../../engine/rules/messages.ts';
 import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { holdCentsOf, remainingOf, resetBlock } from './naive-ledger.ts';
-import { openedBy } from './naive-netting.ts';
 import { averageOf, livePrices } from './naive-prices.ts';
 import {
   instrumentOf,
@@ -65,11 +64,6 @@ function shownCents(order: ModelOrder, cents: number | null): number | null {
   return cents === null || !isSale(order) ? cents : 100 - cents;
 }
 
-function tradeIdOf(state: ModelState, order: ModelOrder): string | null {
-  const isOpen = order.netting !== null && order.status === 'resting';
-  return isOpen ? (openedBy(state, order)?.id ?? null) : order.tradeId;
-}
-
 /** The answer of a cancel and of GET /portfolio/orders/{orderId}. */
 export function orderAnswer(state: ModelState, order: ModelOrder): Reply {
   return answer({ order: orderJson(state, order), mode: 'paper', venueData: state.venueData });
@@ -80,7 +74,7 @@ export function orderJson(state: ModelState, order: ModelOrder): Json {
     ...listedOrderJson(state, order),
     type: typeOf(order),
     cancelReason: order.cancelReason,
-    tradeId: tradeIdOf(state, order),
+    tradeId: order.tradeId,
     ...ifShown(state, { fillPriceCents: shownCents(order, fillPriceOf(order)) }),
   };
 }

@@ -11,7 +11,6 @@ import {
   type OrderRow,
   oppositeSide,
   PAYOUT_CENTS,
-  type PositionRow,
   type PriceCents,
   type Uuid,
   VENUES,
@@ -28,7 +27,7 @@ import {
   sideOf,
 } from '../../../rules/flags.ts';
 import type { TradedSide } from '../../../rules/order-terms.ts';
-import { filledSoFar, lastOpened, remainingOf } from '../../../rules/partial-fills.ts';
+import { filledSoFar, remainingOf } from '../../../rules/partial-fills.ts';
 import type { ShardState } from '../../../rules/state.ts';
 import { heldCents, waitingTermsAt } from '../../../rules/waiting-terms.ts';
 import { type Naming, writeInstrument, writeMarketTicker, writeVenuePrice } from './subject.ts';
@@ -195,7 +194,8 @@ export function writeStanding(
 }
 
 function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
-  const position = tradeOfResting(state, row);
+  // That of a netting order has none, which may have traded in many. Rule T197.
+  const position = state.orders.col.position.get(row);
   const start = to.open();
   writeResting(to, state, placed, row);
   to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
@@ -279,11 +279,6 @@ function shownAs(placed: Pick<Placed, 'netting' | 'terms' | 'side' | 'instrument
 function shownPrice(placed: Pick<Placed, 'netting'>, priceCents: PriceCents | null) {
   if (priceCents === null || !isShownAsSale(placed)) return priceCents;
   return PAYOUT_CENTS - priceCents;
-}
-
-/** The trade that a resting order has opened, or sells; `NO_ROW`: none so far. */
-function tradeOfResting(state: ShardState, row: OrderRow): PositionRow {
-  return state.nets.has(row) ? lastOpened(state, row) : state.orders.col.position.get(row);
 }
 
 /** The fields that an order's row shows. The order rests, or did until now. */
