@@ -54,6 +54,7 @@ import { PAGE_POLICY } from './page/page-policy.ts';
 import { Pictures } from './page/pictures.ts';
 import type { Readers } from './read-side/start-readers.ts';
 import { Streams } from './stream/streams.ts';
+import type { KalshiApi } from './venue-api/kalshi/kalshi-api.ts';
 
 export type Server = {
   /** `http://127.0.0.1:8080/v1` */
@@ -70,6 +71,7 @@ export type Server = {
 const AUTH_PATH = '/auth/v1';
 const DOCS_PATH = '/docs';
 const MCP_PATH = '/mcp';
+const VENUE_API_PATH = '/trade-api';
 const PARTS_PATH = '/web';
 const ADMIN_HOST = '127.0.0.1';
 const ADMIN_NAMES = [ADMIN_HOST, 'localhost', '[::1]'];
@@ -86,7 +88,7 @@ export type ListenParts = OpenData & {
   positions: Pick<StartedShards['positions'], 'problems'>;
   /** Left out: this thread alone answers requests. */
   further?: StartedShards['further'];
-  marketData: Omit<MarketData, 'bus' | 'history'>;
+  marketData: Omit<MarketData, 'history'>;
   readers: Readers;
   /** Resolves when what no answer needs may begin. */
   begins: Promise<void>;
@@ -145,14 +147,14 @@ function contextOf(
   const { config, log, stack, identity, engine, positions, marketData, readers } = parts;
   const { view, catalog, changed, feeds, contradicted, discovery, playback, settleMarket } =
     marketData;
-  const { bookNeeds } = marketData;
+  const { bookNeeds, bus } = marketData;
   const checks = others.checks ?? startChecks(parts);
   const meter = new RequestMeter({ counts, enforced: config.limitsEnforced });
   stack.add(() => meter.close());
   return {
     ...readers,
     ...{ engine, changed, contradicted, discovery, playback, settleMarket, log, config, identity },
-    ...{ meter, bookNeeds },
+    ...{ meter, bookNeeds, bus },
     adminToken: parts.adminToken,
     catalog: view,
     fees: () => catalog.fees,
@@ -223,7 +225,8 @@ async function listenForApi(
   listeners: Listeners | null,
 ): Promise<Listener> {
   const { config, log } = context;
-  const { handle: handleApi, handleMcp, streams } = await apiHandler(context, auth, metrics);
+  const handlers = await apiHandler(context, auth, metrics);
+  const { handle: handleApi, handleMcp, venueApi, streams } = handlers;
   const pictures = new Pictures(log);
   const handleTraders = tradersHandler(context, pictures, metrics);
   const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
@@ -234,7 +237,7 @@ async function listenForApi(
     host: config.host,
     port: config.port,
     tls: config.tls,
-    socketPath: `${BASE_PATH}/stream`,
+    socketPaths: [`${BASE_PATH}/stream`, `${VENUE_API_PATH}/ws/v2`],
     headers: publicHeaders(config),
     ...(listeners === null ? {} : { sharing: 'first' as const }),
     isBehindProxy: config.behindTlsProxy,
@@ -243,6 +246,7 @@ async function listenForApi(
       const { path } = http;
       if (isBelow(AUTH_PATH, path)) handleAuth(http);
       else if (handleMcp !== null && path === MCP_PATH) handleMcp(http);
+      else if (venueApi !== null && isBelow(VENUE_API_PATH, path)) venueApi.handle(http);
       else if (isOfPage(http) || isBelow(DOCS_PATH, path)) handlePages(http);
       else if (isBelow(TRADER_PATH, path)) handleTraders(http);
       else if (isRead(http) && path === '/') handleText(http);
@@ -250,10 +254,12 @@ async function listenForApi(
     },
   }).catch((error: unknown) => {
     streams.close();
+    venueApi?.close();
     throw namingVariables(error, { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' });
   });
   const close = async (graceMs: number) => {
     streams.close();
+    venueApi?.close();
     await Promise.all([listener.close(graceMs), listeners?.close(graceMs)]);
     await pictures.close();
   };
@@ -299,7 +305,7 @@ async function listenForOperator(context: ServerContext, metrics: Metrics): Prom
     tls: null,
     headers: headerLines(SECURITY),
     isBehindProxy: false,
-    socketPath: null,
+    socketPaths: [],
     onAnswer: null,
     handle: (http) => {
       if (isOfPage(http)) handlePages(http);
@@ -387,7 +393,12 @@ async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) 
     const route = mcpRoute({ ...options, path: MCP_PATH, version: DESCRIPTION_VERSION });
     handleMcp = createDispatcher({ ...dispatching, prefix: '', routes: [route] });
   }
-  return { handle, handleMcp, streams };
+  let venueApi: KalshiApi | null = null;
+  if (config.venueApi === 'kalshi') {
+    const { kalshiApi } = await import('./venue-api/kalshi/kalshi-api.ts');
+    venueApi = kalshiApi({ context, shared: dispatching });
+  }
+  return { handle, handleMcp, venueApi, streams };
 }
 
 /** The embedded auth server; null if an outside one replaces it. */

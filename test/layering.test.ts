@@ -33,6 +33,7 @@ const ROOMS = [
     'api/ops',
     'api/listeners',
     'api/mcp',
+    'api/venue-api/kalshi',
     'api',
     'api/fidelity',
     'api/cli',

@@ -17,7 +17,7 @@ import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
 import { replaceFile } from '../data-dir/directory-files.ts';
 import { makeDirectory } from '../data-dir/private-files.ts';
 import { type Paperbook, startPaperbook, takeDataDir } from '../main.ts';
-import { createLog } from './create-log.ts';
+import { createLog, outputIsJournal } from './create-log.ts';
 import { botKeys, LiveBots } from './demo-bots.ts';
 import { givePast, PAST_DAYS } from './demo-past.ts';
 import { firstSteps } from './demo-steps.ts';
@@ -54,6 +54,7 @@ const LISTED: Listed = {
 /** The venues announce a result before the catalog has it. */
 const AFTER_RESULT_MS = 1000;
 const RETRY_MS = 5000;
+const STOPPED = 'Stopped. Your trades are kept; the next start continues from here.';
 
 export function addDemoCommand(program: Command): void {
   program
@@ -67,10 +68,15 @@ export function addDemoCommand(program: Command): void {
     .action(async ({ empty }: { empty?: true }) => {
       const stopped = stopRequest();
       const server = await startDemo(process.env, empty === true);
-      process.stdout.write(`${server.welcome}\n`);
-      await stopped;
+      // A journal keeps what it gets, so it gets neither the key nor the link that signs in.
+      const journal = outputIsJournal() ? createLog('info') : null;
+      const { baseUrl, adminUrl, welcome } = server;
+      if (journal === null) process.stdout.write(`${welcome}\n`);
+      else journal.info({ baseUrl, adminUrl }, 'listening');
+      const reason = await stopped;
       await server.close();
-      process.stdout.write('Stopped. Your trades are kept; the next start continues from here.\n');
+      if (journal === null) process.stdout.write(`${STOPPED}\n`);
+      else journal.info({ reason }, 'stopped');
     });
 }
 

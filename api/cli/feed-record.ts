@@ -4,7 +4,7 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { MarketNumber, Venue } from '../../engine/base/units.ts';
+import { type EpochMs, isoOf, type MarketNumber, type Venue } from '../../engine/base/units.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import {
   catalogProblem,
@@ -75,8 +75,10 @@ export async function record(options: RecordOptions): Promise<RecordedFileSummar
   const files: RecordedFileSummary[] = [];
   try {
     await catalog.load();
-    for (let number = 1; !ended.signal.aborted; number++) {
-      const part = await Part.open(numbered(file, number), { feeds, catalog, log });
+    const isInParts = rotate.afterMs !== null || rotate.afterBytes !== null;
+    while (!ended.signal.aborted) {
+      const named = isInParts ? timed(file, Date.now()) : file;
+      const part = await Part.open(named, { feeds, catalog, log });
       parts.push(part);
       log.info({ file: part.file }, 'recording');
       if (parts.length > 1) {
@@ -92,12 +94,12 @@ export async function record(options: RecordOptions): Promise<RecordedFileSummar
   return files;
 }
 
-/** `day.jsonl.gz` continues in `day-2.jsonl.gz`. */
-function numbered(file: string, number: number): string {
-  if (number === 1) return file;
+/** A part of `day.jsonl.gz` is `day-2026-11-27T15-00-00-000Z.jsonl.gz`, by when it began. */
+function timed(file: string, beganMs: EpochMs): string {
   const { dir, base } = path.parse(file);
   const [name, ...endings] = base.split('.');
-  return path.join(dir, [`${name}-${number}`, ...endings].join('.'));
+  const began = isoOf(beganMs).replaceAll(/[:.]/g, '-');
+  return path.join(dir, [`${name}-${began}`, ...endings].join('.'));
 }
 
 /** Resolves after so long, or when the signal arrives. */

@@ -68,7 +68,7 @@ function addRecordCommand(feed: Command): void {
     .option('--config <file>', 'JSON file with configuration variables as keys')
     .option(
       '--rotate-minutes <n>',
-      'start another file, FILE-2, after this many minutes',
+      'start another file after this many minutes; each has its time in its name',
       wholeNumber,
     )
     .option('--rotate-mb <n>', 'start another file after this many megabytes', wholeNumber)

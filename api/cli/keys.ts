@@ -1,10 +1,11 @@
 /** `paperbook keys`: a person's own API keys, by their session. Rule U6 (api/RULES.md). */
 import { type Command, Option } from 'commander';
-import type { KeyCreateResponse, KeyView, Scope } from 'paperbook/client';
+import type { KeyCreateResponse, KeyView, Scope, VenueKeyView } from 'paperbook/client';
 import { answerOf, bySession, given, ofSession, type SessionFlags } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
 import { type SavedKey, SessionFile } from './session-file.ts';
 import { type Column, show, tableOf } from './table.ts';
+import { UsageError } from './usage.ts';
 
 const READING: Scope[] = ['records:read', 'portfolio:read', 'markets:read'];
 const SCOPES: Scope[] = [
@@ -15,21 +16,27 @@ const SCOPES: Scope[] = [
 ];
 
 type NewFlags = SessionFlags & { expiresInDays?: number; use?: true };
-type CreateFlags = NewFlags & { label?: string; scopes?: Scope[]; trade?: true };
+type CreateFlags = NewFlags & { label?: string; scopes?: Scope[]; trade?: true; venue?: true };
+type VenueFlags = SessionFlags & { venue?: true };
 type RotateFlags = NewFlags & { graceHours?: number };
 
 export function addKeysCommands(program: Command): void {
   const keys = program.command('keys').description('your API keys');
-  ofSession(keys.command('list').description('list keys; * marks the key in use')).action(listKeys);
+  ofSession(keys.command('list').description('list keys; * marks the key in use'))
+    .option('--venue', "list the key pairs for the venue's own API")
+    .action(listKeys);
   withNewKey(keys.command('create').description('create a key; its token is shown once'))
     .option('--label <label>', 'purpose of the key')
     .addOption(new Option('--scopes <scopes...>', 'scopes; default: reading').choices(SCOPES))
     .option('--trade', 'also give the scope trade:write')
+    .option('--venue', "make a key pair for the venue's own API; prints its private key")
     .action(createKey);
   withNewKey(keys.command('rotate <keyId>').description('replace a key with a new key'))
     .option('--grace-hours <n>', 'hours that the old key keeps working; default 24', wholeNumber)
     .action(rotateKey);
-  ofSession(keys.command('revoke <keyId>').description('end a key at once')).action(revokeKey);
+  ofSession(keys.command('revoke <keyId>').description('end a key at once'))
+    .option('--venue', "end a key pair for the venue's own API")
+    .action(revokeKey);
 }
 
 function withNewKey(command: Command): Command {
@@ -38,9 +45,18 @@ function withNewKey(command: Command): Command {
     .option('--use', 'use it for trading commands; its token is not shown');
 }
 
-async function listKeys(options: SessionFlags): Promise<void> {
+async function listKeys(options: VenueFlags): Promise<void> {
   const file = new SessionFile(options.session);
   const { server, client } = bySession(file);
+  if (options.venue === true) {
+    const answer = await answerOf(server, client.listVenueKeys());
+    const columns: Column<VenueKeyView>[] = [
+      ['id', ({ keyId }) => keyId, 'apart'],
+      ['label', ({ label }) => label],
+      ['created', ({ createdAt }) => createdAt],
+    ];
+    return show(options, answer, () => tableOf(answer.venueKeys, columns));
+  }
   const answer = await answerOf(server, client.listKeys());
   const used = file.read()?.key?.id;
   const columns: Column<KeyView>[] = [
@@ -58,6 +74,7 @@ async function listKeys(options: SessionFlags): Promise<void> {
 }
 
 async function createKey(options: CreateFlags): Promise<void> {
+  if (options.venue === true) return createVenueKey(options);
   const file = new SessionFile(options.session);
   const { server, client } = bySession(file);
   const { label, expiresInDays, trade } = options;
@@ -66,6 +83,22 @@ async function createKey(options: CreateFlags): Promise<void> {
   const body = { scopes, ...given({ label, expiresInDays }) };
   const made = await answerOf(server, client.createKey({ body }));
   await handOver(file, made, options.use === true, options);
+}
+
+/** The private key goes to standard output, and all else to standard error: it can be a file. */
+async function createVenueKey(options: CreateFlags): Promise<void> {
+  for (const name of ['scopes', 'trade', 'expiresInDays', 'use'] as const) {
+    if (options[name] === undefined) continue;
+    const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
+    throw new UsageError(`--${option} does not go with --venue`);
+  }
+  const { server, client } = bySession(new SessionFile(options.session));
+  const body = given({ label: options.label });
+  const made = await answerOf(server, client.createVenueKey({ body }));
+  show(options, made, ({ privateKeyPem }) => privateKeyPem);
+  if (options.json !== true) {
+    process.stderr.write(`${made.keyId}: keep this private key now, it is shown only once\n`);
+  }
 }
 
 /** If the trading commands use the rotated key, they use the new one from now on. */
@@ -79,9 +112,13 @@ async function rotateKey(id: string, options: RotateFlags): Promise<void> {
   await handOver(file, made, options.use === true || isInUse, options);
 }
 
-async function revokeKey(id: string, options: SessionFlags): Promise<void> {
+async function revokeKey(id: string, options: VenueFlags): Promise<void> {
   const file = new SessionFile(options.session);
   const { server, client } = bySession(file);
+  if (options.venue === true) {
+    const answer = await answerOf(server, client.revokeVenueKey({ path: { keyId: id } }));
+    return show(options, answer, ({ venueKey }) => `Revoked ${venueKey.keyId}\n`);
+  }
   const answer = await answerOf(server, client.revokeKey({ path: { id } }));
   await forgetKey(file, answer.key.id);
   show(options, answer, ({ key }) => `Revoked ${key.tokenPrefix}…\n`);

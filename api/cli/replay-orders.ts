@@ -3,6 +3,7 @@
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
 import type { Query } from '../../engine/rules/queries.ts';
+import { PRESETS, type Realism } from '../../engine/rules/realism.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import { placeOrderOf, readOrderBody } from '../operations/order-request.ts';
@@ -11,18 +12,26 @@ import type { OrderLine } from './orders-file.ts';
 import { accountIdOf, orderIdOf } from './replay-ids.ts';
 import type { ReplayAccount } from './summary.ts';
 
+type Options = {
+  onRefused?: (account: string, code: string) => void;
+  latencyMs?: number;
+};
+
 export class ReplayOrders {
   readonly #engine: Shards;
   readonly #onRefused: (account: string, code: string) => void;
+  /** Of all orders. */
+  readonly #realism: Realism | null;
   readonly #accounts = new Map<string, ReplayAccount>();
   /** Orders and cancels that were refused, by code. */
   readonly refused: Record<string, number> = {};
   /** Market orders that were executed. */
   marketOrders = 0;
 
-  constructor(engine: Shards, onRefused: (account: string, code: string) => void = () => {}) {
+  constructor(engine: Shards, { onRefused = () => {}, latencyMs: ms = 0 }: Options) {
     this.#engine = engine;
     this.#onRefused = onRefused;
+    this.#realism = ms === 0 ? null : { ...PRESETS.simple, latencyMs: { min: ms, max: ms } };
   }
 
   /** By name. */
@@ -70,7 +79,7 @@ export class ReplayOrders {
         connection: null,
         mayOpen: true,
         mayTrade: true,
-        realism: null,
+        realism: this.#realism,
         counting: null,
       });
       reply = await this.#engine.call(account.id, command);

@@ -39,6 +39,8 @@ export type ReplayOptions = ReplayRange & {
   /** Where every trade is written as CSV. */
   trades: string | null;
   fillModel: FillModelName;
+  /** Every order meets the book so much later. Rule T160 (engine/RULES.md); left out: 0. */
+  latencyMs?: number;
   /** Called with the account and the code of each order or cancel that is refused. */
   onRefused?(account: string, code: string): void;
 };
@@ -119,7 +121,7 @@ class Replay {
 
   constructor(engine: Shards, { catalog, fees }: CatalogRead, options: ReplayOptions) {
     this.#engine = engine;
-    this.#orders = new ReplayOrders(engine, options.onRefused);
+    this.#orders = new ReplayOrders(engine, options);
     this.#catalog = catalog;
     this.#fees = fees;
     this.#options = options;

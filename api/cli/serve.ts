@@ -1,8 +1,8 @@
-/** `paperbook serve`: the server, configured by the environment. Rules U2, G1, O23 (api/RULES.md). */
+/** `paperbook serve`: the server, configured by the environment. Rules U2, G1, O23, O35 (api/RULES.md). */
 import type { Command } from 'commander';
 import { configHelp, loadConfig } from '../config/config.ts';
 import { startPaperbook, takeDataDir } from '../main.ts';
-import { createLog, logProcess, outputIsLog } from './create-log.ts';
+import { createLog, logProcess, sayReady } from './create-log.ts';
 import { outputColumns } from './screen.ts';
 import { stopRequest } from './stop.ts';
 
@@ -18,8 +18,9 @@ export function addServeCommand(program: Command): void {
       const log = createLog(config.logLevel);
       logProcess(log);
       const server = await startPaperbook(config, await takeDataDir(config), log);
-      log.info({ baseUrl: server.baseUrl, adminUrl: server.adminUrl }, 'listening');
-      if (!outputIsLog()) process.stdout.write(`Paperbook listens on ${server.baseUrl}\n`);
+      const { baseUrl, adminUrl } = server;
+      log.info({ baseUrl, adminUrl }, 'listening');
+      sayReady(`Paperbook listens on ${baseUrl}`, { baseUrl, adminUrl });
       log.info({ reason: await stopped }, 'stopping');
       await server.close();
       log.info({}, 'stopped');

@@ -246,6 +246,12 @@ export const SETTINGS = {
     'tools of POST /mcp that place and cancel orders, for keys with trade:write',
     readSwitch,
   ),
+  VENUE_API: setting(
+    'venueApi',
+    'off',
+    "the venue's own API over paper accounts: kalshi serves /trade-api/v2 and its WebSocket",
+    choice('off', 'kalshi'),
+  ),
   // Null: the embedded auth server.
   AUTH_JWKS_URL: part(
     'outsideAuth.jwksUrl',

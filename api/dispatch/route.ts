@@ -22,7 +22,10 @@ type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
 /** A request that passed every check of its route. `C`: type of the caller. */
 export type Call<Q, B, C> = {
   caller: C;
-  /** The `{...}` segment of the path, percent-decoded; empty if the path has none. */
+  /**
+   * The `{...}` segment of the path, percent-decoded; empty if the path has none. Of several, the
+   * segments with `/` between.
+   */
   param: string;
   query: Q;
   /** For a route without a body: null, or an object without fields. */
@@ -100,7 +103,7 @@ export type RouteRefusal = ErrorCode | { code: ErrorCode; status: number };
 
 export type Route<C> = {
   method: Method;
-  /** `/portfolio/orders/{orderId}`: at most one segment is a parameter. */
+  /** `/portfolio/orders/{orderId}` */
   path: string;
   /** An open route's `caller` is null. */
   access: Access;

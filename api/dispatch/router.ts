@@ -13,6 +13,7 @@ type PathEntry<R> = {
   allow: string;
 };
 
+/** `param`: the value of the parameter; the values of several with `/` between. */
 type Match<R> = { entry: PathEntry<R>; param: string };
 
 export type Router<R> = (path: string) => Match<R> | null;
@@ -21,10 +22,12 @@ export type Router<R> = (path: string) => Match<R> | null;
 export function createRouter<R extends Placed>(prefix: string, routes: readonly R[]): Router<R> {
   const fixed = new Map<string, Match<R>>();
   const open: { head: string; tail: string; entry: PathEntry<R> }[] = [];
+  const wide: { pattern: RegExp; entry: PathEntry<R> }[] = [];
   for (const [path, entry] of entriesOf(prefix, routes)) {
-    const [head, tail] = path.split(/\{\w+\}/) as [string, string?];
+    const [head, tail, ...more] = path.split(/\{\w+\}/) as [string, ...string[]];
     if (tail === undefined) fixed.set(head, { entry, param: '' });
-    else open.push({ head, tail, entry });
+    else if (more.length === 0) open.push({ head, tail, entry });
+    else wide.push({ pattern: patternOf([head, tail, ...more]), entry });
   }
 
   return (path) => {
@@ -35,8 +38,17 @@ export function createRouter<R extends Placed>(prefix: string, routes: readonly 
       const param = path.slice(head.length, path.length - tail.length);
       if (param !== '' && !param.includes('/')) return { entry, param };
     }
+    for (const { pattern, entry } of wide) {
+      const found = pattern.exec(path);
+      if (found !== null) return { entry, param: found.slice(1).join('/') };
+    }
     return null;
   };
+}
+
+function patternOf(parts: readonly string[]): RegExp {
+  const fixed = parts.map((part) => part.replaceAll(/[^\w/-]/g, '\\$&'));
+  return new RegExp(`^${fixed.join('([^/]+)')}$`);
 }
 
 function entriesOf<R extends Placed>(

@@ -43,6 +43,7 @@ export type Replay = (options: {
   orders: string;
   trades: string;
   fillModel: FillModelName;
+  latencyMs: number;
 }) => Promise<unknown>;
 
 export type FidelityOptions = {
@@ -50,6 +51,8 @@ export type FidelityOptions = {
   seed: number;
   /** Moments a file at which orders are placed, one of each place and size. */
   moments: number;
+  /** Orders and their cancels meet the book so much later. Rule X22. */
+  latencyMs: number;
   replay: Replay;
   progress(line: string): void;
 };
@@ -85,6 +88,7 @@ type Means<Of extends string> = Record<Of, number | null> & {
 export type Fidelity = {
   /** Quarters of an hour of a file, counted from its first frame, in which orders were placed. */
   windows: number;
+  latencyMs: number;
   fillRates: FillRate[];
   /** Of single contracts that joined the best price. */
   markouts: Markout[];
@@ -116,7 +120,7 @@ export async function fidelity(options: FidelityOptions): Promise<Fidelity> {
   for (const [nth, file] of options.files.entries()) {
     options.progress(`${file}: the book, order by order`);
     const draw = randomOf(options.seed + nth);
-    const virtual = await ordersOf(file, draw, options.moments).catch((error: unknown) => {
+    const virtual = await ordersOf(file, draw, options).catch((error: unknown) => {
       throw error instanceof FeedFileError ? new Error(`${file}: ${error.message}`) : error;
     });
     if (virtual.takers.length === 0) {
@@ -145,6 +149,7 @@ export async function fidelity(options: FidelityOptions): Promise<Fidelity> {
   }
   return {
     windows,
+    latencyMs: options.latencyMs,
     fillRates: fillRatesOf(compared),
     markouts: MARKOUTS_MS.map((afterMs) => markoutOf(compared, afterMs)),
     takerCosts: SIZES.map((contracts) => takerCostOf(takers, contracts)),
@@ -153,7 +158,11 @@ export async function fidelity(options: FidelityOptions): Promise<Fidelity> {
 }
 
 /** Reads the file twice: moments are drawn from its whole time. */
-async function ordersOf(file: string, draw: () => number, moments: number) {
+async function ordersOf(
+  file: string,
+  draw: () => number,
+  { moments, latencyMs }: Pick<FidelityOptions, 'moments' | 'latencyMs'>,
+) {
   let [firstMs, lastMs] = [Number.POSITIVE_INFINITY, 0];
   for await (const { atMs } of bookEvents(file)) {
     firstMs = Math.min(firstMs, atMs);
@@ -162,7 +171,7 @@ async function ordersOf(file: string, draw: () => number, moments: number) {
   const roomMs = Math.max(0, lastMs - firstMs - RESTS_MS);
   const drawn = Array.from({ length: moments }, () => firstMs + Math.floor(draw() * roomMs));
   const times = drawn.sort((a, b) => a - b);
-  const virtual = new VirtualOrders(firstMs);
+  const virtual = new VirtualOrders(firstMs, latencyMs);
   let next = 0;
   for await (const event of bookEvents(file)) {
     // Frames of the same moment come before orders, as in a replay (R7).
@@ -187,11 +196,11 @@ async function placeAll(file: string, { orders, takers }: InFile, options: Fidel
     const [catalog, ordersFile, trades] = ['catalog.json', 'orders.jsonl', 'trades.csv'].map(named);
     const markets = new Set(takers.map(({ taker }) => taker.market));
     writeFileSync(catalog!, JSON.stringify(catalogOf([...markets])));
-    writeFileSync(ordersFile!, orderLines({ orders, takers }));
+    writeFileSync(ordersFile!, orderLines({ orders, takers }, options.latencyMs));
     const files = { feed: file, catalog: catalog!, orders: ordersFile!, trades: trades! };
     for (const fillModel of MODELS) {
       options.progress(`${file}: ${fillModel}`);
-      await options.replay({ ...files, fillModel });
+      await options.replay({ ...files, fillModel, latencyMs: options.latencyMs });
       const filledBy = tradesOf(readFileSync(trades!, 'utf8'));
       for (const [nth, { filled }] of orders.entries()) {
         for (const withinMs of HORIZONS_MS) {
@@ -217,7 +226,8 @@ function catalogOf(markets: readonly string[]) {
   return { games: [], instruments };
 }
 
-function orderLines({ orders, takers }: InFile): string {
+/** A cancel is sent so early that it meets the book at its time. */
+function orderLines({ orders, takers }: InFile, latencyMs: number): string {
   const bodyOf = ({ market: ticker, side, contracts: count }: VirtualOrder | VirtualTaker) => {
     return { action: 'buy', ticker, side, count, idempotencyKey: 'o' };
   };
@@ -228,7 +238,7 @@ function orderLines({ orders, takers }: InFile): string {
       const account = `${nth}/${withinMs}`;
       return [
         { atMs: placedAtMs, line: { account, order: body } },
-        { atMs: placedAtMs + withinMs, line: { account, cancel: 'o' } },
+        { atMs: placedAtMs + withinMs - latencyMs, line: { account, cancel: 'o' } },
       ];
     });
   });

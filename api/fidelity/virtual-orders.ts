@@ -1,6 +1,6 @@
 /**
  * Orders that nobody placed, in the book of a recording: when the market would have filled them.
- * Rules X10 to X13 (feeds/FORMATS.md).
+ * Rules X10 to X13, X22 (feeds/FORMATS.md).
  */
 import { firstIndex } from '../../engine/base/sorted.ts';
 import type { ContractsE2, EpochMs, PriceCents, PriceE4, Side } from '../../engine/base/units.ts';
@@ -35,7 +35,7 @@ export type VirtualTaker = {
   side: Side;
   contracts: number;
   placedAtMs: EpochMs;
-  /** What the levels cost, each at its own price; null: there are not enough of them. */
+  /** What the levels cost on arrival, each at its own price; null: there are not enough of them. */
   costCents: number | null;
 };
 
@@ -62,10 +62,15 @@ export class VirtualOrders {
   readonly firstMs: EpochMs;
   lastMs: EpochMs = 0;
   readonly #markets = new Map<string, Market>();
+  readonly #latencyMs: number;
+  /** What meets the book later, in the order of its times. */
+  readonly #pending: { atMs: EpochMs; arrive(): void }[] = [];
   #turn = 0;
 
-  constructor(firstMs: EpochMs = 0) {
+  /** @param latencyMs orders meet the book so much later than they are placed. Rule X22. */
+  constructor(firstMs: EpochMs = 0, latencyMs = 0) {
     this.firstMs = firstMs;
+    this.#latencyMs = latencyMs;
   }
 
   /** A market whose mids are asked for later. */
@@ -83,8 +88,12 @@ export class VirtualOrders {
     const side: Side = draw() < 0.5 ? 'yes' : 'no';
     if (market === undefined) return;
     for (const contracts of SIZES) {
-      const costCents = market.costCents(side, contracts);
-      this.takers.push({ market: market.name, side, contracts, placedAtMs: atMs, costCents });
+      const of = { market: market.name, side, contracts, placedAtMs: atMs };
+      const taker: VirtualTaker = { ...of, costCents: null };
+      this.takers.push(taker);
+      this.#arrivesLater(atMs, () => {
+        taker.costCents = market.costCents(side, contracts);
+      });
     }
     const best = market.best(side)!;
     const opposing = 10_000 - market.best(side === 'yes' ? 'no' : 'yes')!;
@@ -94,13 +103,25 @@ export class VirtualOrders {
       if (price % CENT !== 0 || price < CENT || price >= opposing) continue;
       for (const contracts of SIZES) {
         const of = { market: market.name, side, place, contracts, placedAtMs: atMs };
-        this.orders.push(market.rest({ ...of, limitCents: price / CENT }, ++this.#turn));
+        const order = unfilled({ ...of, limitCents: price / CENT });
+        this.orders.push(order);
+        this.#arrivesLater(atMs, (arrivesAtMs) => market.meet(order, ++this.#turn, arrivesAtMs));
       }
     }
   }
 
+  #arrivesLater(placedAtMs: EpochMs, meet: (atMs: EpochMs) => void): void {
+    const atMs = placedAtMs + this.#latencyMs;
+    if (this.#latencyMs === 0) meet(atMs);
+    else this.#pending.push({ atMs, arrive: () => meet(atMs) });
+  }
+
   take(event: BookEvent): void {
     this.lastMs = event.atMs;
+    // Frames of the same moment come before orders.
+    while (this.#pending.length > 0 && this.#pending[0]!.atMs < event.atMs) {
+      this.#pending.shift()!.arrive();
+    }
     const market = this.#marketOf(event.market);
     market.expire(event.atMs);
     switch (event.kind) {
@@ -173,17 +194,17 @@ class Market {
     return null;
   }
 
-  rest(order: Omit<VirtualOrder, 'fills'>, turn: number): VirtualOrder {
+  /** It takes what its limit reaches, which under latency may be something, and rests. */
+  meet(order: VirtualOrder, turn: number, atMs: EpochMs): void {
     const all = order.contracts * 100;
-    const resting: Resting = {
-      ...order,
-      turn,
-      price: order.limitCents * CENT,
-      fills: { from_the_back: [], from_the_front: [] },
-      left: { from_the_back: all, from_the_front: all },
-    };
+    const price = order.limitCents * CENT;
+    const left = { from_the_back: all, from_the_front: all };
+    const resting: Resting = { ...order, turn, price, left };
+    for (const level of this.#shown[order.side === 'yes' ? 'no' : 'yes'].levels()) {
+      if (level.price + price < 10_000) continue;
+      this.#fillAll(resting, { atMs, contracts: level.size });
+    }
     this.#resting.push(resting);
-    return resting;
   }
 
   expire(atMs: EpochMs): void {
@@ -249,7 +270,7 @@ class Market {
     if (this.mids.at(-1)?.price !== price) this.mids.push({ atMs, price });
   }
 
-  #fillAll(order: Resting, { atMs, contracts }: OfLevel): void {
+  #fillAll(order: Resting, { atMs, contracts }: Pick<OfLevel, 'atMs' | 'contracts'>): void {
     for (const reading of READINGS) fill(order, reading, atMs, contracts);
   }
 
@@ -261,6 +282,10 @@ class Market {
     this.#queues[side].set(price, queues);
     return queues;
   }
+}
+
+function unfilled(order: Omit<VirtualOrder, 'fills'>): VirtualOrder {
+  return { ...order, fills: { from_the_back: [], from_the_front: [] } };
 }
 
 function fill(order: Resting, reading: Reading, atMs: EpochMs, contracts: ContractsE2): void {

@@ -19,8 +19,8 @@ export type ListenOptions = HttpContextOptions & {
   tls: Tls | null;
   /** Whether listeners of other threads share the port. The system divides the connections. */
   sharing?: 'first' | 'further';
-  /** Where WebSockets are opened; null: nowhere. */
-  socketPath: string | null;
+  /** Where WebSockets are opened. */
+  socketPaths: readonly string[];
   /** Called once per request. Must answer, hold or read the body before it returns. */
   handle(http: HttpContext): void;
 };
@@ -40,7 +40,7 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
   const held: Held = { count: 0, whenNone: null, bare: new BodylessResponses() };
   const turns = new RequestTurns();
-  if (options.socketPath !== null) openSockets(app, options.socketPath, options, held);
+  for (const path of options.socketPaths) openSockets(app, path, options, held);
   app.any('/*', (res, req) => {
     const http = new HttpContext(res, req, options, held);
     serve(http, options.handle, turns);

@@ -26,12 +26,16 @@ export const TABLE_NAMES = [
   ...INDEX_NAMES,
   'keyUses',
   'realism',
+  'venueApiKeys',
+  'venueApiKeyOwners',
 ] as const;
 
 /** Tables that a store of an earlier layout lacks. Rule D95 (engine/RULES.md). */
 export const ADDED_TABLES: readonly string[] = [
   'keyUses',
   'realism',
+  'venueApiKeys',
+  'venueApiKeyOwners',
 ] satisfies (typeof TABLE_NAMES)[number][];
 
 /** Values beside the tables, each under its name. */
@@ -129,6 +133,8 @@ const without = (...added: readonly string[]) => {
   return TABLE_NAMES.filter((name) => !added.includes(name));
 };
 
+const OF_VENUE_API = ['venueApiKeys', 'venueApiKeyOwners'] as const;
+
 /**
  * Of stores without some of the added tables, the first program's first: all that they have still
  * means the same.
@@ -136,13 +142,20 @@ const without = (...added: readonly string[]) => {
 export const EARLIER_CONTROL_FINGERPRINTS: readonly number[] = [
   crc32(
     JSON.stringify([
-      without('keyUses', 'realism'),
+      without('keyUses', 'realism', ...OF_VENUE_API),
       ...[VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
     ]),
   ),
   crc32(
     JSON.stringify([
-      ...[without('realism'), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+      without('realism', ...OF_VENUE_API),
+      ...[VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+      KEY_USE.layout.form,
+    ]),
+  ),
+  crc32(
+    JSON.stringify([
+      ...[without(...OF_VENUE_API), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
       KEY_USE.layout.form,
     ]),
   ),

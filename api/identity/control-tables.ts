@@ -17,6 +17,7 @@ import type { Key } from './keys.ts';
 import type { Membership, Organization } from './organizations.ts';
 import type { Session } from './sessions.ts';
 import type { User } from './users.ts';
+import type { VenueApiKey } from './venue-api-keys.ts';
 import type { VenueKey } from './venue-keys.ts';
 
 /** The append-only numbering of markets and instruments: `Catalog` in engine/rules/messages.ts. */
@@ -58,6 +59,9 @@ type Rows = {
   /** By the hash of its family, and by `userId/id`, or `guest/id`. */
   sessionFamilies: Uuid;
   sessionOwners: Uuid;
+  venueApiKeys: VenueApiKey;
+  /** By `userId/id`. */
+  venueApiKeyOwners: Uuid;
 };
 type TableName = keyof Rows;
 export type ControlTables = { [N in TableName]: ControlTable<Rows[N]> };

@@ -34,6 +34,7 @@ import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import { UserTable } from './user-table.ts';
 import type { User } from './users.ts';
+import { VenueApiKeyTable } from './venue-api-key-book.ts';
 import type { VenueKey } from './venue-keys.ts';
 
 export class ControlStore {
@@ -43,6 +44,8 @@ export class ControlStore {
   readonly realism: RealismTable;
   /** By `userId/venue`. */
   readonly venueKeys: ControlRows<VenueKey>;
+  /** Pairs that sign requests of the venue's own API. */
+  readonly venueApiKeys: VenueApiKeyTable;
   readonly sessions: SessionTable;
   readonly passwords: PasswordTable;
   readonly subjects: SubjectTable;
@@ -78,6 +81,7 @@ export class ControlStore {
       this.realism = new RealismTable(this.#tables.realism, onChanged);
       this.users = new UserTable(this.#tables.users, indexes, this.#writer, onChanged);
       this.keys = new KeyTable(this.#tables, indexes, this.#writer, onChanged);
+      this.venueApiKeys = new VenueApiKeyTable(this.#tables, this.#writer);
       this.sessions = new SessionTable(this.#tables.sessions, indexes, this.#writer);
       this.passwords = new PasswordTable(this.#tables.passwords);
       this.subjects = new SubjectTable(this.#tables.subjects, this.#writer);

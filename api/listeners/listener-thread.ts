@@ -317,7 +317,8 @@ async function begin(): Promise<void> {
     port: data.port,
     sharing: 'further',
     tls: data.config.tls,
-    socketPath: `${PREFIX}/stream`,
+    // Every handshake goes to the main thread, which knows whether it serves the path.
+    socketPaths: [`${PREFIX}/stream`, '/trade-api/ws/v2'],
     headers: data.headers as HeaderLines,
     isBehindProxy: data.config.behindTlsProxy,
     onAnswer: data.config.requestLog ? requestLog(log) : null,

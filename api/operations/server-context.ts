@@ -11,6 +11,7 @@ import type { Log } from '../base/logger.ts';
 import type { RecentLines } from '../base/recent-lines.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import type { InstrumentSearch } from '../catalog/instrument-search.ts';
+import type { MarketBus } from '../catalog/market-bus.ts';
 import type { Config } from '../config/settings.ts';
 import type { OneTimeCodes } from '../identity/one-time-codes.ts';
 import type { Organizations } from '../identity/organization-access.ts';
@@ -62,6 +63,8 @@ export type ServerContext = {
   events: AccountEventSource;
   /** The worth of accounts. */
   equity: Pick<EquitySource, 'inTurn' | 'points'>;
+  /** The events of markets. */
+  bus: MarketBus;
   /** The markets with new ticks. */
   changed: ChangedMarkets;
   meter: RequestMeter;

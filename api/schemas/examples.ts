@@ -2,7 +2,7 @@
 import type { Static } from '@sinclair/typebox';
 import { PRESETS } from '../../engine/rules/realism.ts';
 import type { EquityAnswer } from './equity.ts';
-import type { KeyAnswer, OrganizationsAnswer, SessionsAnswer } from './identity.ts';
+import type { KeyAnswer, OrganizationsAnswer, SessionsAnswer, VenueKeyAnswer } from './identity.ts';
 import type { Game, Instrument, Quote } from './markets.ts';
 import type { OrderBody } from './order-body.ts';
 import type { Account, Order, PortfolioAnswer, Trade } from './trading.ts';
@@ -130,6 +130,12 @@ export const KEY: Static<typeof KeyAnswer>['key'] = {
   rotatedFrom: null,
   rotatedAt: null,
   requestsThisMonth: 0,
+};
+
+export const VENUE_KEY: Static<typeof VenueKeyAnswer>['venueKey'] = {
+  keyId: '019aa4c2-1b00-7d11-9a35-6c0e8f2b7d14',
+  label: 'bot',
+  createdAt: AT,
 };
 
 export const SESSION: Static<typeof SessionsAnswer>['sessions'][number] = {

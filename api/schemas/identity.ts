@@ -122,6 +122,28 @@ export const RotatedKeyAnswer = strict(
 );
 export const KeyAnswer = strict({ key: KeySchema }, { title: 'KeyAnswer' });
 
+const VENUE_KEY = {
+  keyId: described(Uuid, 'KALSHI-ACCESS-KEY of the requests that it signs.'),
+  label: Type.String({ maxLength: 64 }),
+  createdAt: DateTime,
+};
+const VenueKeySchema = strict(VENUE_KEY, { title: 'VenueKeyView' });
+export const VenueKeyListAnswer = strict(
+  { venueKeys: Type.Array(VenueKeySchema), count: Count },
+  { title: 'VenueKeyList' },
+);
+export const NewVenueKeyAnswer = strict(
+  {
+    ...VENUE_KEY,
+    privateKeyPem: Type.String({
+      pattern: '^-----BEGIN RSA PRIVATE KEY-----\n',
+      description: 'The private key in PEM, shown once. The server does not keep it.',
+    }),
+  },
+  { title: 'VenueKeyCreateResponse' },
+);
+export const VenueKeyAnswer = strict({ venueKey: VenueKeySchema }, { title: 'VenueKeyAnswer' });
+
 /** How long the old key works on, and how long the new one. Rule I12 (api/RULES.md). */
 export const RotateSchema = strict(
   {

@@ -154,6 +154,18 @@ const VenueQuote = strict(
   { title: 'VenueQuote', description: "A venue's prices, in the terms of the instrument." },
 );
 
+const QuoteResult = strict(
+  {
+    outcome: oneOf(['yes', 'no', 'void', 'scalar'], {
+      description: 'scalar: a value between yes and no.',
+    }),
+    yesPaysCents: nullable(Type.Integer({ minimum: 0, maximum: 100 }), {
+      description: 'Payout of a contract of yes; null: the cost is paid back.',
+    }),
+  },
+  { title: 'QuoteResult', description: "A market's result, in the terms of the instrument." },
+);
+
 export const Quote = strict(
   {
     instrumentId: InstrumentId,
@@ -174,6 +186,7 @@ export const Quote = strict(
     marketType: MarketTypeSchema,
     matchup: nullable(Type.String()),
     gameStatus: nullable(GameStatusSchema),
+    result: Type.Optional(described(QuoteResult, 'Present once venue_a has the result.')),
   },
   { title: 'Quote' },
 );

@@ -76,7 +76,7 @@ export async function startServe(
     PAPERBOOK_LOG_LEVEL: 'error',
     ...variables,
   });
-  const [, baseUrl] = await printed(/^Paperbook listens on (\S+)$/m);
+  const [, baseUrl] = await printed(/^\{.*"baseUrl":"([^"]+)".*"msg":"listening"\}$/m);
   const { port, pathname } = new URL(baseUrl!);
   return {
     pid: child.pid!,

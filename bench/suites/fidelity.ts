@@ -47,6 +47,7 @@ async function run(sizes: FidelitySizes, progress: (line: string) => void): Prom
     files: feeds,
     seed: SEED,
     moments: Math.ceil(sizes.orders / ORDERS_A_MOMENT),
+    latencyMs: 0,
     replay: (options) => replay({ ...WHOLE_FILE, ...options }),
     progress,
   });

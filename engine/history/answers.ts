@@ -3,7 +3,7 @@ import { nextCursorOf, type QueryTag, WHOLE_NUMBER } from '../base/cursors.ts';
 import { type EpochMs, isoOf, NO_PRICE } from '../base/units.ts';
 import { exportPiece } from './export.ts';
 import { type Gap, gapsOf, lostFor } from './gaps.ts';
-import { INTERVAL_MS, ROWS } from './kinds.ts';
+import { INTERVAL_MS, ROWS, TRADES } from './kinds.ts';
 import type {
   AsOfQuestion,
   CandlesQuestion,
@@ -12,9 +12,10 @@ import type {
   NamedSeries,
   Question,
   QuotesQuestion,
+  TradesQuestion,
 } from './questions.ts';
 import type { Recorder } from './recorder.ts';
-import { candleView, rowView } from './rows-text.ts';
+import { candleView, rowView, tradeView } from './rows-text.ts';
 import type { Series } from './series.ts';
 
 /** A longer answer is given page by page. Rule H7 (api/RULES.md). */
@@ -28,6 +29,8 @@ export function answerOf(recorder: Recorder, question: Question): HistoryAnswer 
       return { text: quotesText(recorder, question), next: null };
     case 'candles':
       return { text: candlesText(recorder, question), next: null };
+    case 'trades':
+      return tradesText(recorder, question);
     case 'as_of':
       return { text: asOfText(recorder, question), next: null };
     case 'closing':
@@ -144,6 +147,26 @@ function candlesText(recorder: Recorder, question: CandlesQuestion): string {
     `{${seriesText(question)},"interval":"${interval}","candles":[${texts.join(',')}],` +
     `"gaps":[${gaps.map(gapText).join(',')}],${pageEnd(question.tag, next, nowMs)}}`
   );
+}
+
+/** `[trade, …]`, newest first. Rule A207 (api/RULES.md). */
+function tradesText({ store }: Recorder, question: TradesQuestion): HistoryAnswer {
+  const { market, fromMs, toMs, limit, cursor, polarity } = question;
+  const trades = store.series(TRADES, market);
+  const texts: string[] = [];
+  const answer = (next: number | null) => ({ text: `[${texts.join(',')}]`, next });
+  let lastMs = toMs;
+  const parts = cursor === null ? trades?.backward(toMs) : trades?.beforeNumber(cursor + 1);
+  for (const { columns, from, end, first } of parts ?? []) {
+    for (let at = end - 1; at >= from; at--) {
+      const atMs = columns[0]![at]!;
+      if (atMs < fromMs) return answer(null);
+      if (texts.length >= limit && atMs !== lastMs) return answer(first + at);
+      lastMs = atMs;
+      texts.push(JSON.stringify(tradeView(columns, at, polarity)));
+    }
+  }
+  return answer(null);
 }
 
 /** `GET /history/as_of` */

@@ -37,6 +37,17 @@ export type CandlesQuestion = NamedSeries & {
   tag: QueryTag;
 };
 
+/**
+ * Trades, newest first. Trades of one moment are on one page, which may so be longer than `limit`.
+ * `next` of the answer is the cursor of the next page.
+ */
+export type TradesQuestion = NamedSeries & {
+  kind: 'trades';
+  limit: number;
+  /** The number of the newest trade of the page; null: the first page. */
+  cursor: number | null;
+};
+
 export type AsOfQuestion = {
   kind: 'as_of';
   venue: Venue;
@@ -72,6 +83,7 @@ export type ExportQuestion = NamedSeries & {
 export type Question =
   | QuotesQuestion
   | CandlesQuestion
+  | TradesQuestion
   | AsOfQuestion
   | ClosingQuestion
   | ExportQuestion;

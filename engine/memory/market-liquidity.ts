@@ -154,6 +154,11 @@ export class MarketLiquidity {
     this.#volumeWords = wordsOfVolume(memory.shards);
   }
 
+  /** Whether anything is taken of a market. */
+  isTaken(market: MarketNumber): boolean {
+    return this.#rows > 0 && this.#firstOf(market) !== 0;
+  }
+
   /** What is left of a level. */
   freeAt(market: MarketNumber, side: Side, view: LevelView): Contracts {
     // Nothing was ever taken of most markets.

@@ -2,7 +2,7 @@
  * Asks the thread that reads the events of accounts. It is started when it is first needed. Rules
  * D10, D60 (engine/RULES.md), Q18 (api/RULES.md).
  */
-import type { Uuid } from '../base/units.ts';
+import type { EpochMs, Uuid } from '../base/units.ts';
 import { shardOfAccount } from '../shard/callers/shard-of.ts';
 import { type Asker, FairTurns } from '../threads/fair-turns.ts';
 import type { Log } from '../threads/logger.ts';
@@ -10,6 +10,7 @@ import { SupervisedWorker } from '../threads/supervised-worker.ts';
 import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import type { AccountEvent } from './account-events.ts';
+import type { TrailEntry } from './account-trail.ts';
 import type { EventQuestion } from './event-reader.ts';
 import type { EventsData, FromEvents } from './events-thread.ts';
 import type { OrderReceipt, ReceiptQuestion } from './receipts.ts';
@@ -22,6 +23,9 @@ type Watched = { events: AccountEvent[] | null; last: number };
 
 /** New events of a watched account, in their order. */
 type OnNews = (account: Uuid, events: AccountEvent[]) => void;
+
+/** New entries of an account's trail, in their order. */
+type OnTrail = (account: Uuid, entries: readonly TrailEntry[]) => void;
 
 /** The thread reads some of the log for each question by turns. */
 const AT_ONCE = 32;
@@ -38,6 +42,8 @@ export class AccountEventSource {
   readonly #turns = new FairTurns({ of: 'events', atOnce: AT_ONCE, eachMax: EACH_MAX });
   #onNews: OnNews = () => {};
   #onLost: () => void = () => {};
+  #onTrail: OnTrail = () => {};
+  #onTrailsLost: () => void = () => {};
 
   constructor({ dataDir, shards, log }: Options) {
     this.#shards = shards;
@@ -50,7 +56,10 @@ export class AccountEventSource {
       closed: CLOSED,
       isUnref: true,
       take: (message) => this.#take(message),
-      ended: () => this.#onLost(),
+      ended: () => {
+        this.#onLost();
+        this.#onTrailsLost();
+      },
     });
   }
 
@@ -63,6 +72,25 @@ export class AccountEventSource {
   listen(onNews: OnNews, onLost: () => void): void {
     this.#onNews = onNews;
     this.#onLost = onLost;
+  }
+
+  /** @param onLost the thread ended, so no trail is sent any more */
+  listenToTrails(onTrail: OnTrail, onLost: () => void): void {
+    this.#onTrail = onTrail;
+    this.#onTrailsLost = onLost;
+  }
+
+  /**
+   * From now on the account's trail since a time is sent. Resolves once all entries up to `from`
+   * were sent, a number that the log has. Rejects with `Unavailable`.
+   */
+  async trail(account: Uuid, sinceMs: EpochMs, from: number): Promise<void> {
+    const shard = this.#shardOf(account);
+    await this.#ask(account, (id) => ({ kind: 'trail', id, shard, account, sinceMs, from }));
+  }
+
+  untrail(account: Uuid): void {
+    this.#thread.post({ kind: 'untrail', shard: this.#shardOf(account), account });
   }
 
   /**
@@ -133,6 +161,7 @@ export class AccountEventSource {
   #take(message: FromEvents): void {
     if (message.kind === 'opened') return this.#thread.opened();
     if (message.kind === 'news') return this.#onNews(message.account, message.events);
+    if (message.kind === 'trail_news') return this.#onTrail(message.account, message.entries);
     this.#thread.answered(message.id, message);
   }
 }

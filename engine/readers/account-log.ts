@@ -176,6 +176,11 @@ export class AccountLog {
     return this.#log.records(this.#numberAt(atMs, Number.MAX_SAFE_INTEGER));
   }
 
+  /** The records with facts after a number. */
+  recordsAfter(number: number): Generator<LogRecord> {
+    return this.#log.records(number);
+  }
+
   /** All records. */
   allRecords(): Generator<LogRecord> {
     return this.#log.records(0);
@@ -214,6 +219,11 @@ export class AccountLog {
 
   close(): void {
     this.#log.close();
+  }
+
+  /** A number before all facts of this time and later, unless the clock was set back since. */
+  numberAt(atMs: EpochMs): number {
+    return this.#numberAt(atMs, Number.MAX_SAFE_INTEGER);
   }
 
   /** A number before all facts of this time and later. Times only go back at a `clock_set`. */

@@ -4,9 +4,10 @@
  * costs a shard nothing. Rule D60 (engine/RULES.md).
  */
 import { setImmediate as others } from 'node:timers/promises';
-import type { Uuid } from '../base/units.ts';
+import type { EpochMs, Uuid } from '../base/units.ts';
 import { type AccountEvent, AccountEvents } from './account-events.ts';
 import { AccountLog, factsOf, type PageBounds } from './account-log.ts';
+import { type TrailEntry, TrailMaker } from './account-trail.ts';
 import type { FactSource } from './read-facts.ts';
 import { type OrderReceipt, type ReceiptQuestion, readReceipt } from './receipts.ts';
 
@@ -27,6 +28,12 @@ export type EventQuestion =
       bounds: Omit<PageBounds, 'upTo'> | null;
     }
   | { kind: 'unwatch'; shard: number; account: Uuid }
+  /**
+   * The account's trail since a time, and then new entries, are sent from now on. It is answered
+   * once all entries up to `from` were sent, a number that the log has reached.
+   */
+  | { kind: 'trail'; id: number; shard: number; account: Uuid; sinceMs: EpochMs; from: number }
+  | { kind: 'untrail'; shard: number; account: Uuid }
   /** What is known of the fills of an order, or of the order that opened a trade. */
   | ({ kind: 'receipt'; id: number; shard: number } & ReceiptQuestion);
 
@@ -39,6 +46,8 @@ export type EventAnswer =
    */
   | { kind: 'watched'; id: number; events: AccountEvent[] | null; last: number }
   | { kind: 'news'; account: Uuid; events: AccountEvent[] }
+  | { kind: 'trailed'; id: number }
+  | { kind: 'trail_news'; account: Uuid; entries: TrailEntry[] }
   /** Null: the account has no such order or trade. */
   | { kind: 'receipt'; id: number; receipt: OrderReceipt | null };
 
@@ -66,6 +75,8 @@ export class EventReader {
       this.#shards.set(shard, events);
     }
     if (question.kind === 'unwatch') events.unwatch(question.account);
+    else if (question.kind === 'untrail') events.untrail(question.account);
+    else if (question.kind === 'trail') events.trail(question);
     else if (question.kind === 'page') void events.page(question);
     else if (question.kind === 'receipt') void events.receipt(question);
     else events.watch(question);
@@ -74,6 +85,17 @@ export class EventReader {
 
 type Watch = Extract<EventQuestion, { kind: 'watch' }>;
 type Page = Extract<EventQuestion, { kind: 'page' }>;
+type TrailQuestion = Extract<EventQuestion, { kind: 'trail' }>;
+
+/** An account whose trail is sent. */
+type Trail = {
+  maker: TrailMaker;
+  /** Every entry up to this number was sent, and of a trail that is followed, every entry. */
+  last: number;
+  isFollowed: boolean;
+  /** The questions that wait for their numbers. */
+  waiting: TrailQuestion[];
+};
 
 class ShardEvents {
   readonly #log: AccountLog;
@@ -82,6 +104,7 @@ class ShardEvents {
   /** News up to this number were sent. Following continues from here. */
   #last = 0;
   #following: AbortController | null = null;
+  readonly #trails = new Map<Uuid, Trail>();
   /** The watches that wait until the log was followed up to their number. */
   #waiting: Watch[] = [];
 
@@ -115,18 +138,75 @@ class ShardEvents {
   }
 
   watch(question: Watch): void {
-    if (this.#following === null) {
-      this.#last = question.from;
-      this.#following = new AbortController();
-      void this.#follow(this.#following.signal);
-    }
+    this.#followFrom(question.from);
     this.#waiting.push(question);
     this.#answerWaiting();
   }
 
   unwatch(account: Uuid): void {
     this.#watched.delete(account);
-    if (this.#watched.size > 0 || this.#waiting.length > 0) return;
+    this.#rest();
+  }
+
+  trail(question: TrailQuestion): void {
+    const { account, sinceMs } = question;
+    this.#followFrom(question.from);
+    let trail = this.#trails.get(account);
+    if (trail === undefined) {
+      const last = this.#log.numberAt(sinceMs);
+      trail = { maker: new TrailMaker(account), last, isFollowed: false, waiting: [] };
+      this.#trails.set(account, trail);
+      void this.#catchUp(account, trail);
+    }
+    trail.waiting.push(question);
+    this.#answerTrail(trail);
+  }
+
+  untrail(account: Uuid): void {
+    this.#trails.delete(account);
+    this.#rest();
+  }
+
+  /** Sends the entries of before, a slice at a time, until those that are followed come. */
+  async #catchUp(account: Uuid, trail: Trail): Promise<void> {
+    while (this.#trails.get(account) === trail) {
+      const upTo = this.#last;
+      const entries: TrailEntry[] = [];
+      let read = 0;
+      for (const record of this.#log.recordsAfter(trail.last)) {
+        if (record.firstNumber > upTo) break;
+        entries.push(...trail.maker.entriesOf(record, trail.last));
+        trail.last = record.firstNumber + record.count - 1;
+        read += record.payload.length;
+        if (read >= SLICE_BYTES) break;
+      }
+      if (entries.length > 0) this.#send({ kind: 'trail_news', account, entries });
+      if (trail.last >= this.#last) {
+        trail.isFollowed = true;
+        this.#answerTrail(trail);
+        return;
+      }
+      await others();
+    }
+  }
+
+  #answerTrail(trail: Trail): void {
+    const reached = trail.isFollowed ? Math.max(trail.last, this.#last) : trail.last;
+    const ready = trail.waiting.filter(({ from }) => from <= reached);
+    trail.waiting = trail.waiting.filter(({ from }) => from > reached);
+    for (const { id } of ready) this.#send({ kind: 'trailed', id });
+  }
+
+  #followFrom(number: number): void {
+    if (this.#following !== null) return;
+    this.#last = number;
+    this.#following = new AbortController();
+    void this.#follow(this.#following.signal);
+  }
+
+  /** Nobody follows the log any more. */
+  #rest(): void {
+    if (this.#watched.size > 0 || this.#waiting.length > 0 || this.#trails.size > 0) return;
     this.#following?.abort();
     this.#following = null;
   }
@@ -143,8 +223,16 @@ class ShardEvents {
         }
         if (news.length > 0) this.#send({ kind: 'news', account, events: news });
       }
-      this.#last = Math.max(this.#last, record.firstNumber + record.count - 1);
+      const last = Math.max(this.#last, record.firstNumber + record.count - 1);
+      for (const [account, trail] of this.#trails) {
+        if (!trail.isFollowed) continue;
+        const entries = trail.maker.entriesOf(record, Math.max(trail.last, this.#last));
+        if (entries.length > 0) this.#send({ kind: 'trail_news', account, entries });
+        trail.last = Math.max(trail.last, last);
+      }
+      this.#last = last;
       this.#answerWaiting();
+      for (const trail of this.#trails.values()) this.#answerTrail(trail);
     }
   }
 

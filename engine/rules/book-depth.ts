@@ -33,7 +33,11 @@ import {
 import type { Market } from './reference-data.ts';
 
 /** Both sides of a market as asks, and the time of its last quote. */
-type Displayed = Readonly<Record<Side, DisplayedSide>> & { lastQuote: ChangedAt };
+type Displayed = Readonly<Record<Side, DisplayedSide>> & {
+  lastQuote: ChangedAt;
+  /** Nothing was displayed yet, since the shard began. */
+  isNew: boolean;
+};
 
 const NOTHING_TAKEN: readonly LevelTaken[] = [];
 
@@ -52,13 +56,20 @@ export class BookDepth {
     let sides = this.#displayed[tick.market];
     if (sides === undefined) {
       const lastQuote = { lowMs: 0, highMs: 0 };
-      sides = { yes: new DisplayedSide(), no: new DisplayedSide(), lastQuote };
+      sides = { yes: new DisplayedSide(), no: new DisplayedSide(), lastQuote, isNew: true };
       this.#displayed[tick.market] = sides;
     }
     const { depthChange } = tick;
     const at = sides.lastQuote;
-    at.highMs = tick.atMs;
-    at.lowMs = tick.sinceMs ?? tick.atMs;
+    // From the first that anybody takes on, every shard notes when a level changes.
+    if (this.#shared.isTaken(tick.market)) {
+      sides.yes.noteChanges(at);
+      sides.no.noteChanges(at);
+    }
+    at.highMs = Math.max(at.highMs, tick.atMs);
+    // What a start finds may have been displayed before it.
+    at.lowMs = sides.isNew ? 0 : Math.min(tick.sinceMs ?? at.highMs, at.highMs);
+    if (sides.isNew) sides.isNew = isEmpty(tick);
     if (depthChange === undefined) {
       sides.yes.setAll(asksOf(tick, 'yes'), at);
       sides.no.setAll(asksOf(tick, 'no'), at);
@@ -73,8 +84,10 @@ export class BookDepth {
   /** An operator has set the clock back. */
   timeWasSet(): void {
     for (const sides of this.#displayed) {
-      sides?.yes.timeWasSet();
-      sides?.no.timeWasSet();
+      if (sides === undefined) continue;
+      sides.lastQuote.highMs = 0;
+      sides.yes.timeWasSet();
+      sides.no.timeWasSet();
     }
     this.#shared.timeWasSet();
   }
@@ -194,6 +207,10 @@ export class BookDepth {
     invariant(sides !== undefined, 'a market has a live price but no quote');
     return sides;
   }
+}
+
+function isEmpty({ yesBidCents, yesAskCents }: QuoteTick): boolean {
+  return yesBidCents === NO_PRICE && yesAskCents === NO_PRICE;
 }
 
 /** Whose levels, and of which side. */

@@ -24,7 +24,7 @@ export class DisplayedSide {
   readonly #contracts = new Float64Array(PAYOUT_CENTS);
   /** By cents of the ask; null: no account has consumed any. */
   #consumed: Map<PriceCents, Map<Taker, Contracts>> | null = null;
-  /** Null: no order that shares sizes with other accounts has met this side. */
+  /** Null: nothing of it was ever taken by orders that share sizes. */
   #changes: Changes | null = null;
 
   /** Displays an ask with so many contracts; 0 removes it. An equal size keeps its consumption. */
@@ -49,12 +49,17 @@ export class DisplayedSide {
   }
 
   /**
-   * A level for orders that share sizes. Before the first of these nobody noted when levels changed,
-   * so it was at the last quote or before. Rule T232 (engine/RULES.md).
+   * Notes from now on when levels change. Before, nobody did, so each changed at the last quote or
+   * before.
    */
+  noteChanges({ highMs }: ChangedAt): Changes {
+    this.#changes ??= this.#unknownUntil(highMs);
+    return this.#changes;
+  }
+
+  /** A level for orders that share sizes. Rule T232 (engine/RULES.md). */
   view(askCents: PriceCents, lastQuote: ChangedAt): LevelView {
-    this.#changes ??= this.#unknownUntil(lastQuote.highMs);
-    const { lowMs, highMs, version } = this.#changes;
+    const { lowMs, highMs, version } = this.noteChanges(lastQuote);
     return {
       ...{ askCents, size: this.#contracts[askCents]!, version: version[askCents]! },
       ...{ lowMs: lowMs[askCents]!, highMs: highMs[askCents]! },

@@ -73,6 +73,8 @@ export const REQUESTS: Record<string, { path?: string; body?: object }> = {
   createKey: { body: {} },
   rotateKey: { path: `/api_keys/${SOME_ID}/rotate`, body: {} },
   revokeKey: { path: `/api_keys/${SOME_ID}` },
+  createVenueKey: { body: {} },
+  revokeVenueKey: { path: `/venue_keys/${SOME_ID}` },
   endSession: { path: `/me/sessions/${SOME_ID}` },
 };
 
@@ -273,6 +275,10 @@ export const OWN: Record<string, { [error in ErrorCode | OwnError]?: Reach }> = 
     },
   },
   revokeKey: { key_not_found: (scenario) => ask(scenario) },
+  createVenueKey: {
+    key_limit_reached: (scenario) => untilRefused(() => ask(scenario), undefined),
+  },
+  revokeVenueKey: { key_not_found: (scenario) => ask(scenario) },
   endSession: { session_not_found: (scenario) => ask(scenario) },
   cancelOrder: {
     order_not_found: (scenario) => ask(scenario),

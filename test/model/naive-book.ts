@@ -12,6 +12,7 @@ import {
   type ModelState,
   marketNumberOfListing,
   marketOf,
+  sharesSizes,
 } from './naive-state.ts';
 import { answer } from './naive-views.ts';
 
@@ -41,8 +42,8 @@ export function book(state: ModelState, query: BookQuery, nowMs: EpochMs): Reply
 }
 
 /** In the market's terms. Without the fill model that needs them the levels are not kept. */
-function levelsOf({ options }: ModelState, quote: ModelQuote): { bids: Levels; asks: Levels } {
-  if (options.fillModel !== undefined && options.fillModel !== 'top_of_book') {
+function levelsOf(state: ModelState, quote: ModelQuote): { bids: Levels; asks: Levels } {
+  if (sharesSizes(state)) {
     const levels = (of: ModelQuote['bids']): Levels =>
       of.slice(0, 20).map(({ yesCents, contracts }) => [yesCents, contracts]);
     return { bids: levels(quote.bids), asks: levels(quote.asks) };

@@ -4,9 +4,23 @@
  * often.
  */
 
-import type { Contracts, MarketNumber, PriceCents, Side, Uuid } from '../../engine/base/units.ts';
+import type {
+  Contracts,
+  Liquidity,
+  MarketNumber,
+  PriceCents,
+  Side,
+  Uuid,
+} from '../../engine/base/units.ts';
 import type { Depth, QuoteTick } from '../../engine/rules/messages.ts';
-import { type Level, type ModelQuote, type ModelState, marketOf } from './naive-state.ts';
+import {
+  type Level,
+  type ModelQuote,
+  type ModelState,
+  marketOf,
+  type Taker,
+  takerOf,
+} from './naive-state.ts';
 
 /** The part of one displayed level that an order takes. */
 export type Lot = {
@@ -53,7 +67,10 @@ function changed(last: readonly Level[], changes: Depth['yesBids'], shown: Level
 }
 
 /** A level that is displayed again, price and size the same, is the same level. */
-export function rememberTaken(quote: ModelQuote, last: ModelQuote | null): void {
+export function rememberTaken(
+  quote: ModelQuote,
+  last: Pick<ModelQuote, 'bids' | 'asks'> | null,
+): void {
   if (last === null) return;
   for (const book of ['bids', 'asks'] as const) {
     for (const level of quote[book]) {
@@ -69,7 +86,7 @@ export function rememberTaken(quote: ModelQuote, last: ModelQuote | null): void 
  */
 export function lotsFor(
   state: ModelState,
-  order: { account: Uuid; action: 'buy' | 'sell' },
+  order: { account: Uuid; liquidity: Liquidity; action: 'buy' | 'sell' },
   number: MarketNumber,
   side: Side,
 ): Lot[] {
@@ -80,7 +97,7 @@ export function lotsFor(
     book,
     yesCents: level.yesCents,
     priceCents: side === 'yes' ? level.yesCents : 100 - level.yesCents,
-    contracts: level.contracts - takenBy(level, order.account),
+    contracts: level.contracts - takenBy(level, takerOf(order)),
   }));
   const sign = order.action === 'buy' ? 1 : -1;
   return lots
@@ -100,16 +117,36 @@ export function firstOf(lots: Lot[], wanted: Contracts): Lot[] {
   return taken;
 }
 
-/** Notes that an account has traded these. */
-export function take(state: ModelState, account: Uuid, lots: Lot[]): void {
+/** Notes that an order has traded these. */
+export function take(
+  state: ModelState,
+  order: { account: Uuid; liquidity: Liquidity },
+  lots: Lot[],
+): void {
   for (const { market, book, yesCents, contracts } of lots) {
     const level = marketOf(state, market).quote![book].find((one) => one.yesCents === yesCents)!;
-    level.takenBy.push({ account, contracts });
+    level.takenBy.push({ taker: takerOf(order), contracts });
   }
 }
 
-function takenBy(level: Level, account: Uuid): Contracts {
+function takenBy(level: Level, taker: Taker): Contracts {
   return level.takenBy
-    .filter((entry) => entry.account === account)
+    .filter((entry) => entry.taker === taker)
     .reduce((total, entry) => total + entry.contracts, 0);
+}
+
+/** T233: after a start a level of the same size is the same, for all that share sizes. */
+export function rememberShared(
+  quote: ModelQuote,
+  before: Pick<ModelQuote, 'bids' | 'asks'> | null,
+): void {
+  if (before === null) return;
+  for (const book of ['bids', 'asks'] as const) {
+    for (const level of quote[book]) {
+      const then = before[book].find(({ yesCents }) => yesCents === level.yesCents);
+      if (then?.contracts !== level.contracts) continue;
+      const shared = then.takenBy.filter(({ taker }) => taker === 'all that share');
+      level.takenBy = structuredClone(shared);
+    }
+  }
 }

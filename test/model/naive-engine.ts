@@ -19,7 +19,7 @@ import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
 import { book } from './naive-book.ts';
 import { mayAdjust, roomCentsBeside, roomCentsOf } from './naive-bounds.ts';
-import { booksOf, rememberTaken } from './naive-depth.ts';
+import { booksOf, rememberShared, rememberTaken } from './naive-depth.ts';
 import {
   correctMarket,
   countBust,
@@ -251,6 +251,7 @@ function applyCommand(state: ModelState, command: Command): Reply {
     case 'switches':
       state.venueData = command.venueData;
       state.selfReset = command.selfReset;
+      if (command.followsBooks === true) state.followsBooks = true;
       return answer({});
     case 'clock':
       setClockBack(state, state.nowMs - command.toMs);
@@ -395,6 +396,8 @@ function takeQuote(state: ModelState, tick: QuoteTick): void {
     ...booksOf(tick, last),
   };
   rememberTaken(market.quote, last);
+  rememberShared(market.quote, market.before);
+  if (market.quote.bids.length + market.quote.asks.length > 0) market.before = null;
 }
 
 /** A cancelled game voids its markets without a result. Rule S7 (engine/RULES.md). */

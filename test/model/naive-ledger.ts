@@ -119,7 +119,7 @@ export function fill(
   const spendable = accountOf(state, order.account).balanceCents;
   const held = rested ? holdCentsOf(order) : 0;
   stopResting(state, order);
-  take(state, order.account, offer.lots);
+  take(state, order, offer.lots);
   const { contracts, priceCents, cents, venue } = offer;
   const entry = { contracts, priceCents, cents, feeCents: null as Cents | null, venue };
   if (order.feesOn) entry.feeCents = feeOf(state, order, offer, role);
@@ -160,7 +160,7 @@ function fillNet(
   const account = accountOf(state, order.account);
   const rested = state.resting.includes(order);
   stopResting(state, order);
-  take(state, order.account, offer.lots);
+  take(state, order, offer.lots);
   let last: ModelTrade | null = null;
   for (const { trade, contracts, parts } of netParts(state, order, offer.parts)) {
     const cents = parts.reduce((sum, part) => sum + part.contracts * part.priceCents, 0);

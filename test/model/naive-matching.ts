@@ -4,10 +4,12 @@ import type { MarketNumber } from '../../engine/base/units.ts';
 import { fill, remainingOf } from './naive-ledger.ts';
 import { offerFor } from './naive-prices.ts';
 import {
+  byShard,
   instrumentOf,
   type ModelOrder,
   type ModelState,
   marketNumberOfListing,
+  sharesSizes,
 } from './naive-state.ts';
 
 /**
@@ -33,18 +35,16 @@ export function bookOf(state: ModelState, order: ModelOrder): string {
   return `market ${order.market}${sharesSizes(state) ? '' : routed}`;
 }
 
-/** With top_of_book no fill takes anything from another, and plain orders are first. */
-function sharesSizes({ options }: ModelState): boolean {
-  return options.fillModel === 'book_depth' || options.fillModel === 'queue';
-}
-
 /**
  * One market after the other. In a market orders that wait for the yes ask to fall are first,
  * highest level first. Then orders that wait for the yes bid to rise follow, lowest level first.
  * Within a level, first placed is first.
  */
 function inMatchingOrder(state: ModelState, a: ModelOrder, b: ModelOrder): number {
+  const ofShard = byShard(state, a, b);
+  if (ofShard !== 0) return ofShard;
   if (a.market !== b.market) return a.market - b.market;
+  // With top_of_book no fill takes anything from another, and plain orders are first.
   if (!sharesSizes(state) && a.routing !== b.routing) return a.routing === 'best' ? 1 : -1;
   const aWaitsForAsk = waitsForAsk(a);
   if (aWaitsForAsk !== waitsForAsk(b)) return aWaitsForAsk ? -1 : 1;

@@ -85,7 +85,8 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   }
 
   const { action, routing, timeInForce, limitPriceCents } = request;
-  const fillModel = fillModelFor(state, target.market, routing);
+  const { model = 'server', liquidity = 'account' } = request.realism ?? {};
+  const fillModel = fillModelFor(state, target.market, { routing, model });
   const { latencyMs } = placedUnder(request.realism, request.orderId);
   if (latencyMs > 0) {
     const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
@@ -101,7 +102,7 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
     rest(state, order);
     return placementAnswer(state, order, false);
   }
-  const asked = { ...target, account: request.account, action, routing, fillModel };
+  const asked = { ...target, account: request.account, action, routing, fillModel, liquidity };
   const offer = offerFor(state, asked, target.contracts, limitPriceCents);
   const isWhole = offer?.contracts === target.contracts;
   if (limitPriceCents === null) {
@@ -336,6 +337,7 @@ function orderOf(
     feesOn: request.realism?.fees === 'venue',
     ...{ eachMicros: 0, owedMicros: 0, chargedCents: 0 },
     fillModel: target.fillModel,
+    liquidity: request.realism?.liquidity ?? 'account',
     latencyMs: target.latencyMs,
     arrivesAtMs: target.latencyMs === 0 ? null : state.nowMs + target.latencyMs,
     cancelsAtMs: null,

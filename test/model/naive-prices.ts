@@ -6,6 +6,7 @@ import type {
   Contracts,
   EpochMs,
   FillModelName,
+  Liquidity,
   MarketNumber,
   PriceCents,
   Routing,
@@ -92,7 +93,7 @@ export type Offer = Priced & {
 /** As much of `contracts` as trades now at the limit or better (null: any price); null: nothing. */
 export function offerFor(
   state: ModelState,
-  order: Priceable & { account: Uuid; fillModel: FillModelName },
+  order: Priceable & { account: Uuid; fillModel: FillModelName; liquidity: Liquidity },
   contracts: Contracts,
   limitCents: PriceCents | null,
 ): Offer | null {

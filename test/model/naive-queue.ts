@@ -13,17 +13,26 @@ import {
   type Side,
 } from '../../engine/base/units.ts';
 import type { LevelsTick, LevelTick, PrintTick } from '../../engine/rules/messages.ts';
+import type { RealismModel } from '../../engine/rules/realism.ts';
 import { firstOf, lotsFor, take } from './naive-depth.ts';
 import { fill, remainingOf } from './naive-ledger.ts';
-import { hasClosed, type ModelOrder, type ModelState, marketOf } from './naive-state.ts';
+import {
+  byShard,
+  hasClosed,
+  type ModelOrder,
+  type ModelState,
+  marketOf,
+  type Taker,
+  takerOf,
+} from './naive-state.ts';
 
 /** T156. */
 export function fillModelFor(
   state: ModelState,
   number: MarketNumber,
-  routing: Routing,
+  { routing, model }: { routing: Routing; model: RealismModel },
 ): FillModelName {
-  const { fillModel = 'top_of_book' } = state.options;
+  const fillModel = model === 'server' ? (state.options.fillModel ?? 'top_of_book') : model;
   if (fillModel !== 'queue') return fillModel;
   const { quote, levels } = marketOf(state, number);
   if (levels !== null && routing !== 'best') return 'queue';
@@ -51,7 +60,7 @@ export function join(state: ModelState, order: ModelOrder): void {
 }
 
 export function takeLevels(state: ModelState, tick: LevelTick | PrintTick | LevelsTick): void {
-  if (state.options.fillModel !== 'queue') return;
+  if (state.options.fillModel !== 'queue' && !state.followsBooks) return;
   if (tick.kind === 'levels') return tellBook(state, tick);
   const { levels } = marketOf(state, tick.market);
   const { timesDown } = state.sources.get(tick.source)!;
@@ -84,7 +93,7 @@ function shrink(state: ModelState, tick: LevelTick): void {
 function meetAddition(state: ModelState, tick: LevelTick): void {
   if (!isOpen(state, tick.market)) return;
   const ours = oppositeSide(tick.side);
-  const used = new Map<string, number>();
+  const used = new Map<Taker, number>();
   for (const order of queueAt(state, tick.market, ours)) {
     const { cents } = bidOf(order);
     if (cents * 100 + tick.price < 10_000) continue;
@@ -93,7 +102,7 @@ function meetAddition(state: ModelState, tick: LevelTick): void {
     const askCents = Math.ceil((10_000 - tick.price) / 100);
     // T65: displayed there, so the account cannot take it again.
     const lots = lotsOn(state, order, ours).filter((lot) => lot.priceCents === askCents);
-    take(state, order.account, firstOf(lots, contracts));
+    take(state, order, firstOf(lots, contracts));
     noteIfFar(order);
   }
 }
@@ -111,7 +120,7 @@ function print(state: ModelState, tick: PrintTick): void {
     }
   }
   const mayFill = isOpen(state, tick.market);
-  const used = new Map<string, number>();
+  const used = new Map<Taker, number>();
   for (const order of queueAt(state, tick.market, tick.side)) {
     const place = order.queue!;
     const price = bidOf(order).cents * 100;
@@ -155,7 +164,7 @@ function tellBook(state: ModelState, tick: LevelsTick): void {
       const taken = firstOf(crossing, remainingOf(order));
       const contracts = taken.reduce((total, lot) => total + lot.contracts, 0);
       if (contracts === 0) continue;
-      take(state, order.account, taken);
+      take(state, order, taken);
       order.queue!.ahead = 0;
       trade(state, order, contracts);
     }
@@ -163,25 +172,30 @@ function tellBook(state: ModelState, tick: LevelsTick): void {
 }
 
 /** The displayed asks of a side that the account has not taken. */
-function lotsOn(state: ModelState, { account, market }: ModelOrder, side: Side) {
+function lotsOn(state: ModelState, { account, liquidity, market }: ModelOrder, side: Side) {
   if (marketOf(state, market).quote === null) return [];
-  return lotsFor(state, { account, action: 'buy' }, market, side);
+  return lotsFor(state, { account, liquidity, action: 'buy' }, market, side);
 }
 
-/** T150, T152: what an order gets of a volume. An account gets no more than all of it. */
+/**
+ * T150, T152: what an order gets of a volume. An account gets no more than all of it, and so do all
+ * that share sizes (T164).
+ */
 function credit(
   state: ModelState,
   order: ModelOrder,
   available: number,
-  used: Map<string, number>,
+  used: Map<Taker, number>,
 ): Contracts {
-  const before = used.get(order.account) ?? 0;
+  const before = used.get(takerOf(order)) ?? 0;
   const place = order.queue!;
   const wanted = remainingOf(order) * 100 - place.part;
   const got = Math.max(0, Math.min(available - before, wanted));
-  used.set(order.account, before + got);
+  used.set(takerOf(order), before + got);
   const contracts = Math.floor((place.part + got) / 100);
   place.part = (place.part + got) % 100;
+  // T186: also a part of a contract is noted.
+  if (got > 0) order.noted = { ...place };
   if (contracts > 0) trade(state, order, contracts);
   return contracts;
 }
@@ -206,7 +220,10 @@ function queueAt(state: ModelState, number: MarketNumber, side: Side): ModelOrde
   return state.resting
     .filter((order) => order.queue !== null && order.market === number)
     .filter((order) => bidOf(order).side === side)
-    .sort((a, b) => bidOf(b).cents - bidOf(a).cents || a.priority - b.priority);
+    .sort((a, b) => {
+      const byPrice = bidOf(b).cents - bidOf(a).cents;
+      return byShard(state, a, b) || byPrice || a.priority - b.priority;
+    });
 }
 
 /** T155. */

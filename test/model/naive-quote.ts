@@ -1,5 +1,5 @@
 /**
- * One Quote. Rules A51 to A55 (api/RULES.md). Every price is in the instrument's terms: where the polarity is -1, its bid is 100 minus the market's ask.
+ * One Quote. Rules A51 to A55, A254 (api/RULES.md). Every price is in the instrument's terms: where the polarity is -1, its bid is 100 minus the market's ask.
  */
 
 import {
@@ -54,7 +54,25 @@ export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Rep
     marketType: instrument.marketType,
     matchup: game === undefined ? null : `${game.away.name} at ${game.home.name}`,
     gameStatus: game === undefined ? null : (state.gameStatus.get(game.slug) ?? game.status),
+    ...resultOf(state, instrument.id),
   });
+}
+
+/** Nothing without a result of the venue_a market. */
+function resultOf(state: ModelState, instrumentId: string): Json {
+  for (const listing of listingsInVenueOrder(state, instrumentId)) {
+    const number = listing.venue === 'venue_a' ? marketNumberOfListing(state, listing) : null;
+    const result = number === null ? null : marketOf(state, number).result;
+    if (result === null) continue;
+    const { outcome } = result;
+    if (outcome === 'void') return { result: { outcome, yesPaysCents: null } };
+    // The payout of the market's side that wins when the instrument's yes does.
+    const isYes = marketSideOf('yes', listing.polarity) === 'yes';
+    const yesPaysCents = isYes ? result.yesPayoutCents : result.noPayoutCents;
+    if (outcome === 'scalar') return { result: { outcome, yesPaysCents } };
+    return { result: { outcome: yesPaysCents === 100 ? 'yes' : 'no', yesPaysCents } };
+  }
+  return {};
 }
 
 /** A bit an instrument, eight a byte, the last byte filled up with zeros. */

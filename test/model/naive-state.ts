@@ -10,6 +10,7 @@ import type {
   EpochMs,
   FillModelName,
   GameStatus,
+  Liquidity,
   MarketNumber,
   MarketStatus,
   PriceCents,
@@ -28,7 +29,7 @@ import type { CancelReason } from '../../engine/rules/events.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { MarketResult } from '../../engine/rules/messages.ts';
 import type { OrderTerms, TradeTerms } from '../../engine/rules/order-terms.ts';
-
+import { shardOfAccount } from '../../engine/shard/callers/shard-of.ts';
 import type { Ending, TradingOptions } from './trading-engine.ts';
 
 export type ModelSource = { lastHeardMs: EpochMs; timesDown: number };
@@ -51,9 +52,16 @@ export type ModelQuote = {
 export type Level = {
   yesCents: PriceCents;
   contracts: Contracts;
-  /** The sizes that fills of an account took of it. */
-  takenBy: { account: Uuid; contracts: Contracts }[];
+  /** The sizes that fills took of it: of an account, or of all that share sizes. */
+  takenBy: { taker: Taker; contracts: Contracts }[];
 };
+
+/** T65, T164: whose fills count together. */
+export type Taker = Uuid | 'all that share';
+
+export function takerOf(order: { account: Uuid; liquidity: Liquidity }): Taker {
+  return order.liquidity === 'market' ? 'all that share' : order.account;
+}
 
 export type LastTrade = { priceCents: PriceCents | null; atMs: EpochMs };
 
@@ -67,6 +75,8 @@ type ModelMarket = {
   result: MarketResult | null;
   corrections: number;
   quote: ModelQuote | null;
+  /** T233: what was displayed and taken before a start, until the first levels after it. */
+  before: Pick<ModelQuote, 'bids' | 'asks'> | null;
   /** Price of the market's yes, then the price of each outcome when that outcome was bought. */
   lastTrade: LastTrade | null;
   lastTradeOf: { yes: LastTrade | null; no: LastTrade | null };
@@ -146,6 +156,7 @@ export type ModelOrder = OrderTerms & {
   owedMicros: number;
   chargedCents: Cents;
   fillModel: FillModelName;
+  liquidity: Liquidity;
   latencyMs: number;
   /** When it meets the book, and when its cancel does; null: it has, or there is none. */
   arrivesAtMs: EpochMs | null;
@@ -185,6 +196,8 @@ export type ModelTrade = TradeTerms & {
 export type ModelState = {
   /** How many were given. */
   priorities: number;
+  /** T158: an account has chosen another model than the server's. */
+  followsBooks: boolean;
   options: TradingOptions;
   nowMs: EpochMs;
   venueData: boolean;
@@ -223,6 +236,7 @@ export type Attempt = { id: Uuid; atMs: EpochMs; closing: boolean };
 export function emptyState(options: TradingOptions): ModelState {
   return {
     priorities: 0,
+    followsBooks: false,
     options,
     nowMs: 0,
     venueData: false,
@@ -256,6 +270,7 @@ export function forgetLive(state: ModelState): void {
   for (const market of state.markets.values()) {
     market.status = 'open';
     market.closings = [];
+    market.before ??= market.quote;
     market.quote = null;
     market.levels = null;
     market.lastTrade = null;
@@ -283,6 +298,17 @@ export function isKnown(state: ModelState, { id, listings }: CatalogInstrument):
   });
 }
 
+/** Displayed sizes count: one fill may leave less for the next. */
+export function sharesSizes({ options, followsBooks }: ModelState): boolean {
+  return followsBooks || (options.fillModel ?? 'top_of_book') !== 'top_of_book';
+}
+
+/** T66, T230: which of two orders of different shards is first; 0: they are of one shard. */
+export function byShard({ options }: ModelState, a: ModelOrder, b: ModelOrder): number {
+  const { shards = 1 } = options;
+  return shardOfAccount(a.account, shards) - shardOfAccount(b.account, shards);
+}
+
 /** The market, made on first mention: open, without a quote. */
 export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
   let found = state.markets.get(market);
@@ -293,6 +319,7 @@ export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
       result: null,
       corrections: 0,
       quote: null,
+      before: null,
       levels: null,
       lastTrade: null,
       lastTradeOf: { yes: null, no: null },

@@ -48,7 +48,10 @@ export function createRandomInput(
   const world = createRandomWorld(options, feedback);
   const first: Step[] = [
     commandStep(catalogCommand(world)),
-    commandStep({ kind: 'switches', atMs: world.nowMs, venueData: true, selfReset: false }),
+    commandStep({
+      ...{ kind: 'switches', atMs: world.nowMs, venueData: true, selfReset: false },
+      ...(options.perAccount === true && { followsBooks: true }),
+    }),
     commandStep(randomFees(world)),
   ];
   return {
@@ -58,7 +61,8 @@ export function createRandomInput(
 }
 
 function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
-  world.nowMs += stepMs(world.random, quoteMaxAgeMs);
+  const laterMs = stepMs(world.random, quoteMaxAgeMs);
+  world.nowMs += world.apart ? Math.max(1, laterMs) : laterMs;
   if (needsNewGames(world)) {
     world.rounds += 1;
     world.known = randomCatalogOf(world.rounds);

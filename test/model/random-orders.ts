@@ -19,7 +19,7 @@ import type {
   TradeCounting,
 } from '../../engine/rules/messages.ts';
 import { ORDER_TERMS, TRADE_TERM_NAMES, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
-import { PRESETS, type Realism } from '../../engine/rules/realism.ts';
+import { PRESETS, REALISM_MODELS, type Realism } from '../../engine/rules/realism.ts';
 import type { RandomSource } from './random-source.ts';
 import { clampPrice, DAY_MS, fairCentsOf, type RandomWorld, someAccount } from './random-world.ts';
 
@@ -141,10 +141,24 @@ function placedAgain(world: RandomWorld, earlier: PlaceOrder): PlaceOrder {
     : { ...order, account: someAccount(world) };
 }
 
-/** Mostly the preset `simple`. */
-function someRealism({ realism, fees }: RandomWorld): Realism | null {
-  const chosen = someLatency(realism);
-  return fees.oneIn(2) ? { ...(chosen ?? PRESETS.simple), fees: 'venue' } : chosen;
+/** Mostly the preset `simple`, or what the account has chosen. */
+function someRealism(world: RandomWorld, account: Uuid): Realism | null {
+  const late = someLatency(world.realism);
+  const own = chosenBy(world, account);
+  const chosen = own === null ? late : { ...own, ...(late && { latencyMs: late.latencyMs }) };
+  return world.fees.oneIn(2) ? { ...(chosen ?? PRESETS.simple), fees: 'venue' } : chosen;
+}
+
+/** Most share sizes, so that they meet each other. It counts for orders placed afterwards. */
+function chosenBy({ chosen }: RandomWorld, account: Uuid): Realism | null {
+  if (chosen === null) return null;
+  const { random, of } = chosen;
+  const known = of.get(account);
+  if (known !== undefined && !random.oneIn(20)) return known;
+  const liquidity = random.oneIn(3) ? 'account' : 'market';
+  const realism: Realism = { ...PRESETS.simple, model: random.pick(REALISM_MODELS), liquidity };
+  of.set(account, realism);
+  return realism;
 }
 
 function someLatency(random: RandomSource | null): Realism | null {
@@ -157,10 +171,11 @@ function someLatency(random: RandomSource | null): Realism | null {
 function blankOrder(world: RandomWorld): PlaceOrder {
   const { random, nowMs } = world;
   world.keysMade += 1;
+  const account = someAccount(world);
   return {
     kind: 'place',
     atMs: nowMs,
-    account: someAccount(world),
+    account,
     orderId: random.uuid(nowMs),
     idempotencyKey: `key-${world.keysMade}`,
     ...USUAL_TERMS,
@@ -179,7 +194,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     mayOpen: !random.oneIn(40),
     mayTrade: !random.oneIn(40),
     rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,
-    realism: someRealism(world),
+    realism: someRealism(world, account),
     counting: null,
   };
 }

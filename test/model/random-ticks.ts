@@ -67,7 +67,8 @@ function someMarket(world: RandomWorld): RandomMarket {
 }
 
 /** Venues' clocks are not ours: some ticks are a little late, some early. */
-function tickTime({ random, nowMs }: RandomWorld): EpochMs {
+function tickTime({ random, nowMs, apart }: RandomWorld): EpochMs {
+  if (apart) return nowMs;
   if (random.oneIn(10)) return nowMs - random.int(1, 60);
   return random.oneIn(20) ? nowMs + random.int(1, 60) : nowMs;
 }

@@ -2,6 +2,7 @@
 
 import { type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../engine/base/units.ts';
 import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';
+import type { Realism } from '../../engine/rules/realism.ts';
 import type { NaiveEngine } from './naive-engine.ts';
 import { type RandomCatalog, type RandomMarket, randomCatalogOf } from './random-catalog.ts';
 import { createRandomSource, type RandomSource } from './random-source.ts';
@@ -51,6 +52,10 @@ export type RandomWorld = {
   realism: RandomSource | null;
   /** Which orders net. */
   nets: RandomSource;
+  /** T158: what each account has chosen; null: all have the preset `simple`, but for latency. */
+  chosen: { random: RandomSource; of: Map<Uuid, Realism> } | null;
+  /** No two steps are of one millisecond, and none goes back without the operator. */
+  apart: boolean;
   /** What fee tables say, and which orders pay fees. */
   fees: RandomSource;
   /** Null: ticks of levels are left out. */
@@ -77,12 +82,15 @@ export type WorldOptions = {
   levels?: boolean;
   /** Some orders are under latency. */
   latency?: boolean;
+  /** Accounts choose models and liquidity of their own. */
+  perAccount?: boolean;
+  /** Each step is later than the last: of one moment shards cannot tell displays apart (T232). */
+  apart?: boolean;
 };
 
-export function createRandomWorld(
-  { seed, accounts = 4, countedOneIn = 10, levels = false, latency = false }: WorldOptions,
-  feedback: Feedback,
-): RandomWorld {
+export function createRandomWorld(options: WorldOptions, feedback: Feedback): RandomWorld {
+  const { seed, accounts = 4, countedOneIn = 10 } = options;
+  const { levels = false, latency = false, perAccount = false } = options;
   const random = createRandomSource(seed);
   return {
     random,
@@ -97,7 +105,9 @@ export function createRandomWorld(
     resolved: new Set(),
     corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
     realism: latency ? createRandomSource(seed + 2_000_000) : null,
-    nets: createRandomSource(seed + 4_000_000),
+    nets: createRandomSource(seed + 5_000_000),
+    chosen: perAccount ? { random: createRandomSource(seed + 4_000_000), of: new Map() } : null,
+    apart: options.apart ?? false,
     fees: createRandomSource(seed + 3_000_000),
     levels: levels ? createRandomLevels(seed) : null,
     placed: [],

@@ -9,6 +9,8 @@ export type TradingOptions = {
   quoteMaxAgeMs: number;
   routingBandCents: number;
   fillModel?: FillModelName;
+  /** Shards that accounts are spread over; a tick reaches one after the other. Left out: one. */
+  shards?: number;
 };
 
 /** Users' questions; `audit` and `digest` look inside. */

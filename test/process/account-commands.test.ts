@@ -89,7 +89,7 @@ async function untilTaken(command: () => Promise<Exit>): Promise<Exit> {
   });
 }
 
-test.serial('U6, keys: shown once, rotated, revoked; sessions renewed', async (t) => {
+test.serial('U6, A200, keys: shown once, rotated, revoked; sessions renewed', async (t) => {
   const demo = await startDemo();
   const { file, printed, command, apart, json, saved, change, fails } = personOf(t);
   t.is((await command(demo.login, demo.password)).code, 0);
@@ -121,6 +121,14 @@ test.serial('U6, keys: shown once, rotated, revoked; sessions renewed', async (t
   t.is((await command(['keys', 'revoke', rotated.key.id])).code, 0);
   t.is(saved().key, null);
   t.regex(await fails('keys', 'revoke', rotated.key.id), /^paperbook: key_not_found: /);
+
+  t.regex(await fails('keys', 'create', '--venue', '--trade'), /--trade does not go with --venue/);
+  const pair = await command(['keys', 'create', '--venue', '--label', 'bot']);
+  t.regex(pair.stdout, /^-----BEGIN RSA PRIVATE KEY-----\n/);
+  const keyId = pair.stderr.slice(0, 36);
+  t.like((await json('keys', 'list', '--venue')).venueKeys[0], { keyId, label: 'bot' });
+  t.is((await command(['keys', 'revoke', keyId, '--venue'])).code, 0);
+  t.is((await json('keys', 'list', '--venue')).count, 0);
 
   const before = saved();
   change({ expiresAtMs: Date.now() });

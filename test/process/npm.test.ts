@@ -2,7 +2,7 @@
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { variantsOfRun } from '../model/seeds.ts';
-import { Command, eventually, run, tempDir } from './server.ts';
+import { Command, eventually, LISTENS, run, tempDir } from './server.ts';
 
 const start = { program: 'npm', args: ['start'] };
 const npx = { program: 'npm', args: ['exec', '--', 'paperbook', 'serve'] };
@@ -24,7 +24,7 @@ for (const signal of variantsOfRun(['SIGTERM', 'SIGKILL', 'SIGHUP'] as const)) {
   test.serial(`${signal} to npx paperbook serve leaves no server running`, async (t) => {
     const command = new Command([], { launcher: npx, env: envOf(t) });
     t.teardown(() => command.endGroup());
-    await command.printed(/^Paperbook listens on /m);
+    await command.printed(LISTENS);
     const { stderr } = await command.end(signal);
     t.regex(stderr, /"msg":"stopped"\}\n/, 'and it stopped cleanly');
   });
@@ -36,8 +36,8 @@ test.serial('U3: a server that leads a session of its own outlives what started 
   const launcher = { program: 'sh', args, takesCommand: true };
   const command = new Command(['serve'], { launcher, env });
   t.teardown(() => command.endGroup());
-  await command.printed(/^Paperbook listens on /m);
-  const [, baseUrl] = / listens on (\S+)$/m.exec(command.output.stdout)!;
+  await command.printed(LISTENS);
+  const [, baseUrl] = LISTENS.exec(command.output.stdout)!;
   const { stderr } = await run(['serve'], { env });
   const pid = Number(/\(process (\d+)\)/.exec(stderr)![1]);
   t.teardown(() => endIfThere(pid));

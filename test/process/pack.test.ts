@@ -18,7 +18,7 @@ import test, { type ExecutionContext } from 'ava';
 import { envOf, readDockerfile, stepsOf } from '../../api/pack/dockerfile.ts';
 import { variantsOfRun } from '../model/seeds.ts';
 import { productFolder, productTarball } from './product.ts';
-import { Command, eventually, outerEnv, sharedServer, tempDir } from './server.ts';
+import { Command, eventually, LISTENS, outerEnv, sharedServer, tempDir } from './server.ts';
 
 const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -218,7 +218,7 @@ test.serial(
     const args = JSON.parse(stepsOf(image, 'CMD')[0]!);
     const command = new Command(args, { launcher, env: proxied });
     t.teardown(() => command.endGroup());
-    await command.printed(/^Paperbook listens on /m);
+    await command.printed(LISTENS);
     const { port } = new URL(/"adminUrl":"([^"]+)"/.exec(command.output.stderr)![1]!);
 
     const [check] = stepsOf(image, 'HEALTHCHECK');

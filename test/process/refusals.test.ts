@@ -19,6 +19,7 @@ import {
   CLONE,
   Command,
   type Exit,
+  LISTENS,
   type Place,
   run,
   sharedServer,
@@ -61,7 +62,7 @@ withOtherNode(
       node,
       env: { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data') },
     });
-    await server.printed(/^Paperbook listens on /m);
+    await server.printed(LISTENS);
     const { code, signal, stderr } = await server.end('SIGTERM');
     t.like({ code, signal }, { code: 0, signal: null });
     t.regex(stderr, /"msg":"stopped"\}\n$/);

@@ -41,7 +41,7 @@ type RunOptions = {
 export const CLONE = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 const STARTS_WITHIN_MS = 60_000;
 const ENDS_WITHIN_MS = 30_000;
-const EVENTUALLY_MS = 60_000;
+const EVENTUALLY_MS = 120_000;
 
 const running = new Set<ChildProcess>();
 /** Ids of the groups that launchers lead. */
@@ -163,6 +163,9 @@ function endGroup(pid: number): void {
   }
 }
 
+/** The line of `serve` with its address. Rule O35 (api/RULES.md). */
+export const LISTENS = /^\{"level":"info",.*"baseUrl":"([^"]+)".*"msg":"listening"\}$/m;
+
 /** Runs a command to its end. */
 export async function run(args: readonly string[], options: RunOptions = {}): Promise<Exit> {
   const command = new Command(args, options);
@@ -196,12 +199,12 @@ export async function startServer(
   const args = name === 'demo' && !isLively ? [name, '--empty'] : [name];
   const command = new Command(args, { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
   try {
-    await command.printed(name === 'demo' ? /^Ctrl-C stops it/m : /^Paperbook listens on /m);
-    const { stdout, stderr } = command.output;
+    await command.printed(name === 'demo' ? /^Ctrl-C stops it/m : LISTENS);
+    const { stdout } = command.output;
     const [api, admin] =
       name === 'demo'
         ? [/^ {2}API +(\S+)$/m.exec(stdout), /^ {2}Admin +(\S+)$/m.exec(stdout)]
-        : [/ listens on (\S+)$/m.exec(stdout), /"adminUrl":"([^"]+)"/.exec(stderr)];
+        : [LISTENS.exec(stdout), /"adminUrl":"([^"]+)"/.exec(stdout)];
     return { command, dataDir, baseUrl: api![1]!, adminUrl: admin![1]! };
   } catch (error) {
     if (command.isRunning) await command.end('SIGKILL');

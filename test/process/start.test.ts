@@ -8,6 +8,7 @@ import { callerOf, untilTaken } from './demo-caller.ts';
 import {
   Command,
   eventually,
+  LISTENS,
   type Server,
   sharedServer,
   startFor,
@@ -234,7 +235,8 @@ test.serial('U2, paperbook serve: starts bare and stops on SIGTERM', async (t) =
   t.true((await fetch(`${server.adminUrl}/readyz`)).ok);
   const { code, stdout, stderr } = await server.command.end('SIGTERM');
   t.is(code, 0);
-  t.is(stdout, `Paperbook listens on ${server.baseUrl}\n`);
+  const { baseUrl, adminUrl } = server;
+  t.like(JSON.parse(stdout), { level: 'info', baseUrl, adminUrl, msg: 'listening' });
   const lines = stderr
     .trimEnd()
     .split('\n')
@@ -249,7 +251,7 @@ test.serial(
   async (t) => {
     const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data'), PAPERBOOK_LOG_LEVEL: 'warn' };
     const serve = new Command(['serve'], { env });
-    await serve.printed(/^Paperbook listens on /m);
+    await serve.printed(LISTENS);
     t.like(await serve.end('SIGTERM'), { code: 0, stderr: '' });
     const demo = await startFor(t, 'demo', {
       env: {
@@ -320,14 +322,34 @@ test.serial('O23: where both outputs are one journal, each line of it is JSON', 
   t.regex(JSON.parse(refused!).msg, /PAPERBOOK_PORT/);
 });
 
+test.serial('O35: demo prints JSON lines in a journal, without the key and the link', async (t) => {
+  const file = path.join(tempDir(t), 'journal');
+  const journal = 'JOURNAL_STREAM=$(stat -Lc %d:%i /proc/$$/fd/1)';
+  const args = ['-c', `exec >'${file}' 2>&1; export ${journal}; exec "$@"`, 'sh'];
+  const launcher = { program: 'sh', args, takesCommand: true };
+  const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data') };
+  const command = new Command(['demo', '--empty'], { env, launcher });
+  t.teardown(() => command.endGroup());
+  const printed = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  await eventually('the server', async () => (printed().includes('"listening"') ? true : null));
+  t.is((await command.end('SIGTERM')).code, 0);
+  const lines = printed()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.regex(lines.find(({ msg }) => msg === 'listening').baseUrl, /^http:/);
+  t.like(lines.at(-1), { level: 'info', msg: 'stopped', reason: 'SIGTERM' });
+  t.notRegex(printed(), /svc_sk_|\/enter\//);
+});
+
 test.serial('a log that cannot be written is lost, and stops nothing', async (t) => {
   const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data') };
   const args = ['-c', 'exec "$@" 2>/dev/full', 'sh'];
   const launcher = { program: 'sh', args, takesCommand: true };
   const command = new Command(['serve'], { env, launcher });
   t.teardown(() => command.endGroup());
-  await command.printed(/^Paperbook listens on /m);
-  const [, baseUrl] = / listens on (\S+)$/m.exec(command.output.stdout)!;
+  await command.printed(LISTENS);
+  const [, baseUrl] = LISTENS.exec(command.output.stdout)!;
   t.true((await fetch(`${baseUrl}/status`)).ok);
   t.like(await command.end('SIGTERM'), { code: 0, signal: null });
 });

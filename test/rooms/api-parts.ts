@@ -14,4 +14,5 @@ await playFiles(
   'test/api/pack',
   'test/api/page',
   'test/api/schemas',
+  'test/api/venue-api',
 );

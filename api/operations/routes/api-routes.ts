@@ -29,6 +29,7 @@ import { statusRoutes } from './status.ts';
 import { streamRoute } from './stream.ts';
 import { trackRecordRoute } from './track-record.ts';
 import { trackRecordKeysRoute } from './track-record-keys.ts';
+import { venueKeyRoutes } from './venue-keys.ts';
 
 export const BASE_PATH = '/v1';
 
@@ -44,6 +45,7 @@ export function apiRoutes(context: ServerContext, served = onlyDescribed): Route
     ...profileRoutes(context),
     ...sessionRoutes(context),
     ...keyRoutes(context),
+    ...venueKeyRoutes(context),
     trackRecordKeysRoute(context),
     ...instrumentRoutes(context),
     ...gameRoutes(context),

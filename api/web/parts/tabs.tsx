@@ -1,6 +1,6 @@
 /** Tabs, of which one is open: arrow keys go from one to the next. */
 import type { ComponentChildren } from 'preact';
-import { useId, useRef } from 'preact/hooks';
+import { useEffect, useId, useRef } from 'preact/hooks';
 
 type Props<Name extends string> = {
   /** The subject of the tabs. */
@@ -15,6 +15,11 @@ type Props<Name extends string> = {
 export function Tabs<Name extends string>({ label, tabs, open, onOpen, children }: Props<Name>) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
+  // On a phone it may be beyond the edge.
+  useEffect(() => {
+    const tab = list.current?.querySelector('[aria-selected="true"]');
+    tab?.scrollIntoView({ block: 'nearest', inline: 'nearest' });
+  }, [open]);
   const onKeyDown = (event: KeyboardEvent) => {
     const steps: Record<string, number> = { ArrowRight: 1, ArrowLeft: -1 };
     const step = steps[event.key];

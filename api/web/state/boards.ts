@@ -35,6 +35,13 @@ export const evalBoard = new Pages<
 
 export const ownEval = new Loader((window: string) => call('getOwnEval', { query: { window } }));
 
+export type Fills = 'all' | 'realistic';
+
+/** Whether the own picks show an edge. */
+export const verdict = new Loader((window: string, fills: Fills) =>
+  call('getVerdict', { query: { window, fills } }),
+);
+
 /** The labels of the markets of own trades, by trade. */
 export const tradeLabels = signal<ReadonlyMap<string, string>>(new Map());
 

@@ -1,9 +1,9 @@
 /**
- * Checks a signed track record in the browser, by Ed25519 of WebCrypto, as `paperbook
- * verify-record` does without one.
+ * Checks a signed track record or receipt in the browser, by Ed25519 of WebCrypto, as `paperbook
+ * verify-record` and `verify-receipt` do without one.
  */
 import canonicalize from 'canonicalize';
-import type { SignedTrackRecord, TrackRecordKey } from '../../client/generated.js';
+import type { SignedReceipt, SignedTrackRecord, TrackRecordKey } from '../../client/generated.js';
 
 /** Which of its claims hold. */
 export type RecordCheck = {
@@ -11,7 +11,7 @@ export type RecordCheck = {
   signature: boolean | null;
   /** The public key is the server's of this id. */
   key: boolean;
-  /** The record equals its payload. */
+  /** The record or receipt equals its payload. */
   record: boolean;
 };
 
@@ -22,10 +22,12 @@ const ALGORITHM = 'Ed25519';
 
 /** @param keys the answer of `GET /track-record/keys` */
 export async function checkRecord(
-  { envelope, record }: SignedTrackRecord,
+  signed: SignedTrackRecord | SignedReceipt,
   keys: readonly TrackRecordKey[],
   subtle: Subtle | undefined,
 ): Promise<RecordCheck> {
+  const { envelope } = signed;
+  const content = 'record' in signed ? signed.record : signed.receipt;
   const payload = bytesOf(envelope.payload);
   return {
     signature: payload === null ? false : await isSigned(envelope, payload, subtle),
@@ -33,7 +35,7 @@ export async function checkRecord(
       ({ kty, crv, x, kid }) =>
         kty === 'OKP' && crv === ALGORITHM && kid === envelope.keyId && x === envelope.publicKey,
     ),
-    record: payload !== null && isSame(new TextEncoder().encode(canonicalize(record)), payload),
+    record: payload !== null && isSame(new TextEncoder().encode(canonicalize(content)), payload),
   };
 }
 

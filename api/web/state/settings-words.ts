@@ -94,6 +94,7 @@ type Window = { limit: number; remaining: number; resetSeconds: number; used?: n
 
 export const SECTIONS = [
   { name: 'profile', text: 'Profile' },
+  { name: 'fills', text: 'Fills' },
   { name: 'keys', text: 'Keys and limits' },
   { name: 'security', text: 'Sign-in' },
   { name: 'account', text: 'Account' },

@@ -13,7 +13,7 @@ const SCOPES: Scope[] = [
 
 /** By the first match. Null: any valid key. */
 const GRANTS: [route: RegExp, scope: Scope | null | 'session'][] = [
-  [/^\S+ \/api_keys/, 'session'],
+  [/^\S+ \/(api_keys|venue_keys)/, 'session'],
   [/^PATCH \/(me|organizations\/.*)$/, 'session'],
   [/^(GET|DELETE) \/me\/sessions/, 'session'],
   [/^POST \/account\/reset$/, 'session'],

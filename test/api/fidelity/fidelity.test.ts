@@ -18,8 +18,8 @@ function lasting(frames: [number, object][]): [number, object][] {
   return [[0, BOOK] as [number, object], ...fresh, ...frames].sort(([a], [b]) => a - b);
 }
 
-async function found(t: ExecutionContext, file: string): Promise<Fidelity> {
-  const exit = await runHere(['fidelity', file, '--orders', '48', '--json']);
+async function found(t: ExecutionContext, file: string, ...more: string[]): Promise<Fidelity> {
+  const exit = await runHere(['fidelity', file, '--orders', '48', '--json', ...more]);
   t.is(exit.code, 0, exit.stderr);
   return JSON.parse(exit.stdout);
 }
@@ -198,3 +198,28 @@ test.serial('X10: a file that cannot be used is named', async (t) => {
   const missing = await runHere(['fidelity', `${empty}.gz`]);
   t.true(missing.stderr.includes(`${empty}.gz: the feed file cannot be read`), missing.stderr);
 });
+
+test.serial(
+  'X22: with a latency, orders of both sides of the comparison meet the later book',
+  async (t) => {
+    // For a second the best ask of yes is a cent higher, and for a second it is back.
+    const moving = Array.from({ length: 49 }, (_, nth): [number, object] => {
+      const atMs = 1000 + nth * 1000;
+      return [atMs, delta('no', 55, nth % 2 === 0 ? -10 : 10, atMs)];
+    });
+    const file = recording(t, lasting(moving));
+    const all = await found(t, file, '--latency', '1000');
+    t.is(all.latencyMs, 1000);
+    for (const contracts of [1, 10]) {
+      const cost = all.takerCosts.find((one) => one.contracts === contracts)!;
+      t.true(cost.orders > 0);
+      t.deepEqual([cost.book_depth, cost.queue], [0, 0], `${contracts}`);
+    }
+    for (const { low, high, queue } of all.fillRates)
+      t.deepEqual([low, high], [queue.rate, queue.rate]);
+    t.is((await found(t, file)).latencyMs, 0);
+    const late = await runHere(['fidelity', file, '--latency', '5001']);
+    t.is(late.code, 2);
+    t.regex(late.stderr, /--latency is at most 5000 ms/);
+  },
+);

@@ -6,8 +6,8 @@ import type { Side } from '../../../engine/base/units.ts';
 const MARKET = 'M';
 
 /** Both sides have ten contracts at the best price; yes is drawn, at 1,000 ms. */
-function placed() {
-  const virtual = new VirtualOrders();
+function placed(latencyMs = 0) {
+  const virtual = new VirtualOrders(0, latencyMs);
   const levels = (...pairs: [number, number][]) =>
     pairs.map(([cents, contracts]) => ({ price: cents * 100, size: contracts * 100 }));
   virtual.take({
@@ -115,4 +115,27 @@ test('X14: the mid is known at each change, and not where a side is empty', (t) 
     { atMs: 4000, price: 4250 },
     { atMs: 5000, price: null },
   ]);
+});
+
+test('X22: under latency an order meets the book of its arrival: it takes what it reaches, and rests', (t) => {
+  const { virtual, filled, happens } = placed(500);
+  // At its arrival, three more are offered at 41 cents, and the best bid has five more.
+  happens('add', 'no', 59, 3, 1400);
+  happens('add', 'yes', 40, 5, 1500);
+  t.deepEqual(filled('improved', 10), [0, 0], 'it is on its way');
+  happens('add', 'no', 59, 2, 1501);
+  t.deepEqual(filled('improved', 1), [1, 1]);
+  t.deepEqual(filled('improved', 10), [5, 5], 'what was there, and what came');
+  happens('trade', 'yes', 40, 16);
+  t.deepEqual(filled('joined', 10), [1, 1], 'fifteen are ahead');
+  t.deepEqual(
+    virtual.takers.map(({ contracts, costCents }) => [contracts, costCents]),
+    // Three at 41, seven at 45.
+    [
+      [1, 41],
+      [10, 438],
+      [100, null],
+      [1000, null],
+    ],
+  );
 });

@@ -51,7 +51,7 @@ for (const [what, large] of [
       host: '127.0.0.1',
       port: 0,
       tls: null,
-      socketPath: null,
+      socketPaths: [],
       headers: headerLines([]),
       isBehindProxy: false,
       onAnswer: null,

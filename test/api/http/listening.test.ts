@@ -113,7 +113,7 @@ test('O2: a foreign Host on the admin listener is 403', async (t) => {
 const nothing = {
   headers: headerLines([]),
   isBehindProxy: false,
-  socketPath: null,
+  socketPaths: [],
   onAnswer: null,
   handle() {},
 };

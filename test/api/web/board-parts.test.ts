@@ -1,5 +1,5 @@
 import test from 'ava';
-import type { EvalPick, EvalRow } from '../../../api/client/generated.js';
+import type { EvalPick, EvalRow, Verdict } from '../../../api/client/generated.js';
 import { intervalText, scoreText, skillText } from '../../../api/web/state/score-text.ts';
 import {
   rankText,
@@ -11,6 +11,7 @@ import {
   windowText,
 } from '../../../api/web/views/boards/board-words.ts';
 import { placeOf, scaleOf } from '../../../api/web/views/boards/interval-scale.ts';
+import { verdictWords } from '../../../api/web/views/boards/verdict-words.ts';
 
 test('one scale has all values and intervals of a board, and zero, between round ticks', (t) => {
   const rows = [
@@ -150,4 +151,20 @@ test('windows are a few, or any number of days that the API takes', (t) => {
   t.is(windowOf('007d'), '7d');
   for (const text of [undefined, '', '7', '0d', '9999d', '7d7']) t.is(windowOf(text), null);
   t.deepEqual(['1d', '30d', 'all'].map(windowText), ['Last day', 'Last 30 days', 'All time']);
+});
+
+test('U53: a verdict in words: an edge, one under simple fills alone, none, and too early', (t) => {
+  const words = (of: Partial<Verdict>) =>
+    verdictWords({
+      ...{ verdict: 'not_yet', basis: 'clv', mean: null, interval: null, games: 0 },
+      ...{ gamesNeeded: null, simpleOnly: false, notes: [], mode: 'paper', ...of },
+    });
+  t.like(words({ verdict: 'edge' }), { head: 'Your edge is real', kind: 'edge' });
+  const simple = words({ verdict: 'edge', simpleOnly: true });
+  t.regex(simple.head, /simple fills alone/);
+  t.not(simple.kind, 'edge');
+  t.like(words({ verdict: 'no_edge' }), { head: 'There is no edge', kind: 'none' });
+  t.regex(words({}).text, /^None of your picks has settled/);
+  t.regex(words({ games: 1 }).text, /^One game says nothing/);
+  t.regex(words({ games: 9, gamesNeeded: 31 }).text, /your 9 games as well. About 31 more games/);
 });

@@ -4,6 +4,7 @@ import { hasDepth, rungsOf, spreadOf } from '../../../api/web/state/ladder-rungs
 import { marketStatus } from '../../../api/web/state/market-status.ts';
 import { printsOf, withPrints } from '../../../api/web/state/print-text.ts';
 import { paceMs } from '../../../api/web/state/request-limits.ts';
+import { resultSentence, resultWord, winnerWord } from '../../../api/web/state/result-words.ts';
 import { nextShown, type ShownQuote } from '../../../api/web/state/shown-quote.ts';
 import { markedNow } from '../../../api/web/state/totals.ts';
 
@@ -140,4 +141,30 @@ test('Q5: what is asked again takes half of the requests that a caller has', (t)
   t.is(paceMs({ enforced: false, minute }, 2), 1000);
   t.is(paceMs({ enforced: true, minute }, 2), 4000);
   t.is(paceMs({ enforced: true, minute: { ...minute, limit: 60_000 } }, 2), 1000);
+});
+
+test('U52: a result is in words, and names the winner where the question is who wins', (t) => {
+  const [home, away] = [
+    { code: 'OTT', name: 'Otters' },
+    { code: 'HER', name: 'Herons' },
+  ];
+  const teams = { subject: home, home, away };
+  const winner = { marketType: 'moneyline', oppositeLabel: 'Herons', ...teams } as const;
+  const cases = [
+    ['yes', 100, winner, 'Yes', 'Won', 'Otters won.'],
+    ['no', 0, winner, 'No', 'Lost', 'Herons won.'],
+    ['no', 0, { ...winner, subject: away }, 'No', 'Lost', 'Otters won.'],
+    // A game that can be drawn: the other team need not have won.
+    ['no', 0, { ...winner, oppositeLabel: null }, 'No', 'Lost', 'It did not happen.'],
+    ['yes', 100, { ...winner, marketType: 'total', subject: null }, 'Yes', 'Won', 'It happened.'],
+    ['no', 0, { ...winner, marketType: 'spread' }, 'No', 'Lost', 'It did not happen.'],
+    ['void', null, winner, 'Void', 'Void', 'It is void: whoever held it got the cost back.'],
+    ['scalar', 62, winner, '62¢', '62¢', 'A contract of yes paid 62¢, one of no 38¢.'],
+  ] as const;
+  for (const [outcome, yesPaysCents, question, word, team, sentence] of cases) {
+    const result = { outcome, yesPaysCents };
+    t.is(resultWord(result), word);
+    t.is(winnerWord(result), team);
+    t.is(resultSentence(result, question), sentence);
+  }
 });

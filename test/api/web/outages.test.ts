@@ -7,7 +7,7 @@ import { crash, onStage, pageTest, signIn, signUp, visit } from './browser.ts';
 const PRICES = '.game .price:not(.is-none)';
 const LOST = '.connection.is-waiting, .connection.is-connecting';
 /** A pause between two attempts of the stream can be that long. */
-const BACK_WITHIN_MS = 60_000;
+const BACK_WITHIN_MS = 120_000;
 
 async function waitForTicks(page: Page): Promise<void> {
   await page.locator(PRICES).first().waitFor();

@@ -279,6 +279,56 @@ pageTest(
 );
 
 pageTest(
+  'U50: a trade and a resting order say why they have their price; the receipt is checked and saved',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { at: AT });
+    await openPortfolio(page);
+    await callAs(page, 'PATCH', '/me', { realism: { fees: 'venue' } });
+    const [instrument] = await pricedInstruments(page);
+    const { tradeId, feesDollars, entryCents } = await buyTen(page, instrument!.id);
+    const row = rowsOf(page, 'Trades').first();
+    await row.getByText(`$${feesDollars.toFixed(2)}`, { exact: true }).waitFor();
+    await page.getByRole('columnheader', { name: 'Fees' }).waitFor();
+    // The demo fills by displayed sizes.
+    await row.getByText('displayed sizes').waitFor();
+    await row.getByRole('button', { name: /^Why this price of/ }).click();
+    const dialog = page.getByRole('dialog', { name: 'Why this price?' });
+    await dialog.getByText(`10 contracts at ${entryCents}¢`).waitFor();
+    await dialog.getByText(/^It took what venue_a displayed: \d+ at /).waitFor();
+    await dialog.getByText(/^That price was .* old\.$/).waitFor();
+    const fee = new RegExp(`^Fee \\$${feesDollars.toFixed(2)}: contracts × rate × price`);
+    await dialog.getByText(fee).waitFor();
+    await dialog.getByRole('button', { name: 'Verify' }).click();
+    await dialog.getByText('This receipt is genuine').waitFor();
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      dialog.getByRole('button', { name: 'Download the receipt' }).click(),
+    ]);
+    const file = path.join(tempDir(t), 'receipt.json');
+    await download.saveAs(file);
+    t.is(JSON.parse(readFileSync(file, 'utf8')).receipt.tradeId, tradeId);
+    const checked = await runHere(['verify-receipt', file]);
+    t.is(checked.code, 0, checked.stderr);
+    await dialog.getByRole('button', { name: 'Close' }).click();
+
+    await callAs(page, 'PATCH', '/me', { realism: { latencyMs: { min: 1500, max: 1500 } } });
+    const bid = { action: 'buy', side: 'yes', type: 'limit', limitPriceCents: 1, count: 3 };
+    const order = { ...bid, timeInForce: 'gtc', instrumentId: instrument!.id };
+    await callAs(page, 'POST', '/portfolio/orders', { ...order, idempotencyKey: newOrderKey() });
+    const resting = rowsOf(page, 'Resting orders').first();
+    await resting.waitFor();
+    // It is on its way for a while, and then has met the book.
+    await happened(page, /Order has met the book and rests/);
+    await eventually('an order that is no longer on its way', async () =>
+      (await resting.getByText('on its way').count()) === 0 ? true : null,
+    );
+    await resting.getByRole('button', { name: /^Why this price of/ }).click();
+    await dialog.getByText('Nothing of it has filled so far.').waitFor();
+    await dialog.getByText(/, 1 s later$/).waitFor();
+  }),
+);
+
+pageTest(
   'the sandbox of an organization is shown in place of the own account, says so, and moves by itself',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT });
@@ -338,5 +388,10 @@ pageTest(
     await rowsOf(page, 'Positions').getByRole('button', { name: /^Sell/ }).click();
     await page.getByRole('dialog').getByText('Bid now').waitFor();
     t.deepEqual(await faultsInLooks(seen), [], 'selling');
+    await page.keyboard.press('Escape');
+    await rowsOf(page, 'Trades').getByRole('button', { name: /^Why/ }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Verify' }).click();
+    await page.getByText('This receipt is genuine').waitFor();
+    t.deepEqual(await faultsInLooks(seen), [], 'why this price');
   }),
 );

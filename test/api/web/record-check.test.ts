@@ -1,8 +1,13 @@
 import test from 'ava';
-import type { SignedTrackRecord, TrackRecord } from '../../../api/client/generated.js';
+import type {
+  SignedReceipt,
+  SignedTrackRecord,
+  TrackRecord,
+} from '../../../api/client/generated.js';
+import { RECEIPT_EXAMPLE } from '../../../api/schemas/receipts.ts';
 import { TRACK_RECORD_EXAMPLE } from '../../../api/schemas/track-record.ts';
+import { claimsOf, verdictOf } from '../../../api/web/state/check-words.ts';
 import { checkRecord } from '../../../api/web/state/record-check.ts';
-import { claimsOf, verdictOf } from '../../../api/web/views/trader/trader-words.ts';
 import {
   jwkOf,
   newPrivateKey,
@@ -35,7 +40,7 @@ test('a record is genuine as the server has signed it, and as verify-record says
   t.is(recordProblem(answer, keys), null);
   const check = await checkRecord(JSON.parse(JSON.stringify(answer)), keys, subtle);
   t.deepEqual(check, { signature: true, key: true, record: true });
-  t.like(verdictOf(check), { isGenuine: true });
+  t.like(verdictOf(check, 'record'), { isGenuine: true });
 });
 
 test('each byte of the envelope that is changed is found, and said of what it is', async (t) => {
@@ -47,7 +52,7 @@ test('each byte of the envelope that is changed is found, and said of what it is
       const envelope = { ...answer.envelope, [name]: flipped(text, at) };
       const check = await checkRecord({ ...answer, envelope }, keys, subtle);
       t.false(check[claim], `${name} at ${at}`);
-      t.like(verdictOf(check), { isGenuine: false });
+      t.like(verdictOf(check, 'record'), { isGenuine: false });
     }
   }
 });
@@ -69,7 +74,7 @@ test('a record that says something else than the payload is found', async (t) =>
     const check = await checkRecord({ ...answer, record }, keys, subtle);
     t.deepEqual(check, { signature: true, key: true, record: false });
     t.deepEqual(
-      claimsOf(check, 'KEY').map(({ claim, holds }) => `${claim.split(':')[0]} ${holds}`),
+      claimsOf(check, 'KEY', 'record').map(({ claim, holds }) => `${claim.split(':')[0]} ${holds}`),
       ['Signature true', 'Key true', 'Record false'],
     );
   }
@@ -81,7 +86,7 @@ test('a key that the server does not publish, under this id or at all, is found'
   for (const known of [[], [other], [{ ...other, kid: keys[0]!.kid }]]) {
     const check = await checkRecord(answer, known, subtle);
     t.deepEqual(check, { signature: true, key: false, record: true });
-    t.like(verdictOf(check), { isGenuine: false });
+    t.like(verdictOf(check, 'record'), { isGenuine: false });
   }
   t.true((await checkRecord(answer, [other, ...keys], subtle)).key);
 });
@@ -96,11 +101,28 @@ test('a browser without Ed25519 says so, and nothing of the signature', async (t
   for (const without of [undefined, lacking]) {
     const check = await checkRecord(answer, keys, without);
     t.deepEqual(check, { signature: null, key: true, record: true });
-    t.deepEqual(verdictOf(check), {
+    t.deepEqual(verdictOf(check, 'record'), {
       isGenuine: null,
       sentence: 'This browser cannot check Ed25519 signatures.',
     });
     // What else is wrong is wrong all the same.
-    t.like(verdictOf({ ...check, record: false }), { isGenuine: false });
+    t.like(verdictOf({ ...check, record: false }, 'record'), { isGenuine: false });
   }
+});
+
+test('U50: a receipt is checked as a record is, and a changed one is found', async (t) => {
+  const key = trackRecordKey(newPrivateKey());
+  const { receipt } = RECEIPT_EXAMPLE;
+  const answer: SignedReceipt = { envelope: signRecord(receipt, key), receipt, mode: 'paper' };
+  const keys = [jwkOf(key.publicKey)];
+  const check = await checkRecord(answer, keys, subtle);
+  t.deepEqual(check, { signature: true, key: true, record: true });
+  t.deepEqual(verdictOf(check, 'receipt'), {
+    isGenuine: true,
+    sentence: 'This receipt is genuine: it is unchanged since this server signed it.',
+  });
+  const fills = receipt.fills.map((fill) => ({ ...fill, priceCents: fill.priceCents - 1 }));
+  const cheaper = await checkRecord({ ...answer, receipt: { ...receipt, fills } }, keys, subtle);
+  t.like(verdictOf(cheaper, 'receipt'), { sentence: 'This receipt is not genuine.' });
+  t.is(claimsOf(cheaper, 'KEY', 'receipt').at(-1)!.claim.split(':')[0], 'Receipt');
 });

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page, Route } from 'playwright-core';
+import { verdictWords } from '../../../api/web/views/boards/verdict-words.ts';
 import { ask, type Json } from '../../process/client.ts';
 import { run, tempDir } from '../../process/server.ts';
 import { faultsInLooks, NARROW, pageTest, scrollsSideways, WIDE } from './browser.ts';
@@ -119,6 +120,78 @@ pageTest(
       ['no', '80% stated', 'did not happen', '0.640', '1.609'],
     );
     t.regex(counted!.at(-2)!, /^−\$\d+\.\d\d$/);
+  }),
+);
+
+pageTest(
+  'U53: one’s verdict has its numbers, and its window and fills are in the address',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Ada', { at: '#/portfolio' });
+    await page.getByRole('link', { name: 'Your edge' }).click();
+    const region = page.getByRole('region', { name: 'Verdict' });
+    await region.waitFor();
+    const found = await answered(stage, '/me/verdict?window=all');
+    t.is(await region.getByRole('heading').innerText(), verdictWords(found).head);
+    t.true(found.games > 1);
+    const facts = page.locator('.fact-list');
+    t.regex(await facts.innerText(), new RegExp(`Games\\s+${found.games}\\b`));
+    t.regex(await facts.innerText(), /Interval of 95%\s+(too few games|[+−]?\$?[\d.]+¢? to )/);
+    await page.getByText('No pick was placed under realistic fills.').waitFor();
+    await page.getByLabel('Trades').selectOption('Realistic fills alone');
+    await page.waitForURL(/fills=realistic/);
+    await page.getByText('None of your picks has settled in this window.').waitFor();
+    await page.getByLabel('Window').selectOption('Last 7 days');
+    await page.waitForURL(/window=7d/);
+  }),
+);
+
+pageTest(
+  'U52: a market with a result says who won, in the card of its game and in its own view',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Bert', { at: '#/markets' });
+    const { games } = await answered(stage, '/games?limit=1');
+    const [{ away, home, id }] = games;
+    const { instruments } = await answered(stage, `/games/${id}`);
+    const winner = instruments.find(({ marketType, listings }: Json) => {
+      return marketType === 'moneyline' && listings[0].polarity === 1;
+    });
+    const { quote } = await answered(stage, `/instruments/${winner.id}/quote`);
+    t.deepEqual(quote.result, { outcome: 'yes', yesPaysCents: 100 });
+    const card = page.getByRole('article').filter({ hasText: away.name }).first();
+    const loser = [away, home].find(({ code }: Json) => code !== winner.subject.code)!;
+    await card.getByRole('row').filter({ hasText: winner.subject.name }).getByText('Won').waitFor();
+    await card.getByRole('row').filter({ hasText: loser.name }).getByText('Lost').waitFor();
+    await card.getByRole('link', { name: loser.name, exact: true }).click();
+    const status = page.locator('.market-status');
+    await status.getByText('Resolved: No').waitFor();
+    await status.getByText(`${winner.subject.name} won.`).waitFor();
+    await page.getByRole('heading', { name: 'Trading has ended' }).waitFor();
+    await page.getByText(/^\d+ other markets? of this game$/).click();
+    await page.locator('.market-others li').filter({ hasText: 'Yes' }).waitFor();
+  }),
+);
+
+pageTest(
+  'U54: the header is one line from 800 px on, and the filters of a phone are two',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Cleo', { at: '#/markets' });
+    await page.locator('.funds strong').first().waitFor();
+    await page.locator('.game').first().waitFor();
+    await page.evaluate(
+      "for (const one of document.querySelectorAll('.funds strong')) one.textContent = '$1,234,567.89'",
+    );
+    for (const width of [800, 860, 1000, 1099, 1100, 1199, 1200, 1280, 1359, 1360, 1440]) {
+      await page.setViewportSize({ width, height: 800 });
+      const height = await page.evaluate("document.querySelector('.head').offsetHeight");
+      t.true(Number(height) < 60, `${width}: ${height}`);
+      t.false(await scrollsSideways({ page, context: page.context() }), String(width));
+    }
+    await page.setViewportSize({ width: 390, height: 800 });
+    const lines = await page.evaluate(
+      "new Set([...document.querySelectorAll('.filters :is(input, select, .favorites-only)')].map((one) => Math.round(one.getBoundingClientRect().bottom / 20))).size",
+    );
+    t.is(lines, 2);
+    await page.setViewportSize(WIDE);
   }),
 );
 
@@ -376,6 +449,10 @@ const STATES: { at: string; is(page: Page): Promise<unknown> }[] = [
   {
     at: '#/boards?tab=own',
     is: (page) => page.getByRole('table', { name: 'Your evaluation' }).waitFor(),
+  },
+  {
+    at: '#/boards?tab=verdict',
+    is: (page) => page.getByRole('region', { name: 'Verdict' }).waitFor(),
   },
   {
     at: '#/trader/Ada',

@@ -3,11 +3,21 @@ import type { Usage } from '../../../api/client/client.js';
 import { CallError } from '../../../api/web/state/call-error.ts';
 import { fieldFault } from '../../../api/web/state/field-fault.ts';
 import {
+  formOf,
+  LIQUIDITY_OPTIONS,
+  MODEL_OPTIONS,
+  PRESET_PARTS,
+  presetOf,
+  realismIn,
+} from '../../../api/web/state/realism-words.ts';
+import {
   limitRows,
   resetState,
   SECTIONS,
   sectionOf,
 } from '../../../api/web/state/settings-words.ts';
+import { LIQUIDITIES } from '../../../engine/base/units.ts';
+import { PRESETS, REALISM_MODELS } from '../../../engine/rules/realism.ts';
 
 test('a reset is there unless the account says why not, and then in words, with when', (t) => {
   const at = '2026-12-24T10:00:00.000Z';
@@ -62,4 +72,21 @@ test('U47: a section of the settings has an address, and any other text is the f
   for (const { name } of SECTIONS) t.is(sectionOf(name), name);
   t.is(sectionOf(undefined), 'profile');
   t.is(sectionOf('nowhere'), 'profile');
+});
+
+test('U49: the form of the fills knows the presets of the server, and gives back what it was given', (t) => {
+  t.deepEqual(PRESET_PARTS, PRESETS);
+  t.deepEqual([...MODEL_OPTIONS.map(({ value }) => value)], [...REALISM_MODELS]);
+  t.deepEqual([...LIQUIDITY_OPTIONS.map(({ value }) => value)], [...LIQUIDITIES]);
+  t.is(presetOf(PRESETS.simple), 'simple');
+  t.is(presetOf(PRESETS.realistic), 'realistic');
+  const own = { ...PRESETS.realistic, latencyMs: { min: 20, max: 60_000 } };
+  t.is(presetOf(own), null);
+  t.deepEqual(realismIn(formOf(own)), { realism: own });
+  const typed = (fromMs: string, toMs: string) => realismIn({ ...formOf(own), fromMs, toMs });
+  t.deepEqual(typed(' 0', '0 '), { realism: { ...own, latencyMs: { min: 0, max: 0 } } });
+  const whole = 'A whole number from 0 to 60,000.';
+  t.deepEqual(typed('', '60001'), { errors: { fromMs: whole, toMs: whole } });
+  t.deepEqual(typed('1.5', '7'), { errors: { fromMs: whole } });
+  t.deepEqual(typed('9', '7'), { errors: { toMs: 'Not below the first one.' } });
 });

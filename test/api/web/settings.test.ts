@@ -222,6 +222,44 @@ pageTest(
 );
 
 pageTest(
+  'U49: how real fills are is chosen by a preset or by its parts, and the next orders have it',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, {
+      ...{ at: `${AT}?section=fills`, expected: /status of 409 .*\/v1\/me/ },
+    });
+    await openSettings(page);
+    await page.getByRole('heading', { name: 'How real are my fills' }).waitFor();
+    t.true(await page.getByLabel('Simple').isChecked());
+    const save = page.getByRole('button', { name: 'Save the choice' });
+    // The feed of the demo tells no levels.
+    await page.getByLabel('Realistic').check();
+    await save.click();
+    await page.getByRole('alert').filter({ hasText: 'queue' }).waitFor();
+    await page.getByLabel('My own choice').check();
+    await page.getByLabel('Latency from, ms').fill('300');
+    await page.getByText('Not below the first one.').waitFor();
+    t.true(await save.isDisabled());
+    await page.getByLabel('Latency from, ms').fill('0');
+    await page.getByLabel('Fees', { exact: true }).selectOption('The venue’s');
+    await page.getByText('Each fill pays them by the dated table.').waitFor();
+    await save.click();
+    await page.getByText('Saved').waitFor();
+    const { realism } = await callAs(page, 'GET', '/me');
+    const parts = { model: 'server', latencyMs: { min: 0, max: 0 } };
+    t.deepEqual(realism, { ...parts, fees: 'venue', liquidity: 'account' });
+    const [instrument] = await pricedInstruments(page);
+    t.true((await buyTen(page, instrument!.id)).feesDollars > 0);
+    await page.reload();
+    await page.getByLabel('Fees', { exact: true }).waitFor();
+    t.true(await page.getByLabel('My own choice').isChecked());
+    await page.getByLabel('Simple').check();
+    await save.click();
+    await page.getByText('Saved').waitFor();
+    t.like((await callAs(page, 'GET', '/me')).realism, { fees: 'none' });
+  }),
+);
+
+pageTest(
   'the settings are clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
     const seen = await visit(t, stage, { at: `${AT}?section=keys` });
@@ -238,5 +276,8 @@ pageTest(
     await page.getByRole('tab', { name: 'Profile' }).click();
     await page.getByLabel('Public').check();
     t.deepEqual(await faultsInLooks(seen), [], 'profile');
+    await page.getByRole('tab', { name: 'Fills' }).click();
+    await page.getByLabel('My own choice').check();
+    t.deepEqual(await faultsInLooks(seen), [], 'fills');
   }),
 );

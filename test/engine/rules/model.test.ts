@@ -20,3 +20,19 @@ for (const seed of seedsOfRun(40)) {
     t.notThrows(() => compareWithModel({ seed, fillModel, steps: STEPS, settledAtOnce }));
   });
 }
+
+for (const seed of seedsOfRun(6)) {
+  const fillModel = FILL_MODELS[seed % FILL_MODELS.length]!;
+  test(`T158, T164: accounts of different realism, as the naive model, ${fillModel}, ${seed}`, (t) => {
+    const latency = seed % 2 === 0;
+    t.notThrows(() => {
+      compareWithModel({ seed, fillModel, steps: STEPS, perAccount: true, latency });
+    });
+  });
+
+  test(`T230, T231: such accounts in three shards, as the naive model, ${fillModel}, ${seed}`, (t) => {
+    t.notThrows(() => {
+      compareWithModel({ seed, fillModel, steps: STEPS, perAccount: true, shards: 3 });
+    });
+  });
+}

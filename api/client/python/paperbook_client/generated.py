@@ -106,6 +106,7 @@ __all__ = [
     "Quote",
     "QuoteAnswer",
     "QuoteOmittedItem",
+    "QuoteResult",
     "QuotesAnswer",
     "Realism",
     "RealismLatencyMs",
@@ -1572,6 +1573,8 @@ class Quote(TypedDict):
     marketType: MarketType
     matchup: str | None
     gameStatus: GameStatus | None
+    # Present once venue_a has the result.
+    result: NotRequired[QuoteResult]
 
 
 class QuoteAnswer(TypedDict):
@@ -1587,6 +1590,14 @@ class QuoteAnswer(TypedDict):
 class QuoteOmittedItem(TypedDict):
     venue: Venue
     note: str
+
+
+class QuoteResult(TypedDict):
+    """A market's result, in the terms of the instrument."""
+    # scalar: a value between yes and no.
+    outcome: Literal["yes", "no", "void", "scalar"]
+    # Payout of a contract of yes; null: the cost is paid back.
+    yesPaysCents: int | None
 
 
 class QuotesAnswer(TypedDict):

@@ -11,16 +11,18 @@ import { KINDS, METRICS, windowOf } from './board-words.ts';
 import { EvalTab } from './eval-tab.tsx';
 import { LeaderboardTab } from './leaderboard-tab.tsx';
 import { OwnEvalTab } from './own-eval-tab.tsx';
+import { FILLS, VerdictTab } from './verdict-tab.tsx';
 
-type Tab = 'leaderboard' | 'eval' | 'own';
+type Tab = 'leaderboard' | 'eval' | 'own' | 'verdict';
 
 const TABS: readonly { name: Tab; text: string; window: string }[] = [
   { name: 'leaderboard', text: 'Leaderboard', window: '30d' },
   { name: 'eval', text: 'Evaluation', window: '90d' },
   { name: 'own', text: 'Your evaluation', window: '90d' },
+  { name: 'verdict', text: 'Your edge', window: 'all' },
 ];
 
-const PUBLIC_TABS = TABS.filter(({ name }) => name !== 'own');
+const PUBLIC_TABS = TABS.filter(({ name }) => name === 'leaderboard' || name === 'eval');
 
 export function BoardsView({ query }: ViewProps) {
   useEffect(() => void needOwnId(), []);
@@ -39,7 +41,7 @@ export function BoardsView({ query }: ViewProps) {
         label="Boards"
         tabs={tabs}
         open={tab.name}
-        onOpen={(name) => show({ tab: name, window: null })}
+        onOpen={(name) => show({ tab: name, window: null, fills: null })}
       >
         {tab.name === 'leaderboard' && (
           <LeaderboardTab
@@ -58,6 +60,14 @@ export function BoardsView({ query }: ViewProps) {
           />
         )}
         {tab.name === 'own' && <OwnEvalTab window={window} onWindow={pickWindow} />}
+        {tab.name === 'verdict' && (
+          <VerdictTab
+            window={window}
+            fills={(FILLS.find(({ value }) => value === query.fills) ?? FILLS[0]!).value}
+            onWindow={pickWindow}
+            onFills={(fills) => show({ fills })}
+          />
+        )}
       </Tabs>
     </>
   );

@@ -176,6 +176,11 @@ const RESTING_COLUMNS: readonly Column<RestingOrder>[] = [
         <small>
           {whole(order.filledContracts)} of {whole(order.contracts)} filled
           {order.holdDollars > 0 && `, holds ${money(order.holdDollars)}`}
+          {order.pendingUntil !== null && (
+            <>
+              , on its way until <When iso={order.pendingUntil} as="seconds" />
+            </>
+          )}
         </small>
       </>
     ),

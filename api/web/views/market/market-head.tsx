@@ -1,6 +1,7 @@
-/** The name of a market, whether it trades, and its present price. */
+/** The name of a market, whether it trades, and its present price or its result. Rule U52 (api/RULES.md). */
 
 import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
 import type { Instrument, VenueQuote } from '../../../client/generated.js';
 import { Label } from '../../parts/name.tsx';
 import { useNow } from '../../parts/now.ts';
@@ -8,13 +9,14 @@ import { Price } from '../../parts/price.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
 import { When } from '../../parts/when.tsx';
-import { cents, counted, fromNow, whole } from '../../state/format.ts';
+import { cents, counted, fromNow, money, whole } from '../../state/format.ts';
 import { lostAtMs } from '../../state/live.ts';
 import type { Market } from '../../state/market.ts';
 import { chanceOf } from '../../state/market-day.ts';
 import { type MarketStatus, marketStatus } from '../../state/market-status.ts';
 import { VENUE_WORDS } from '../../state/order-words.ts';
-import { dropped } from '../../state/quotes.ts';
+import { dropped, useQuote } from '../../state/quotes.ts';
+import { resultSentence, resultWord } from '../../state/result-words.ts';
 import { hrefOf } from '../../state/route-text.ts';
 import { serverNowMs } from '../../state/server-time.ts';
 import type { ShownQuote } from '../../state/shown-quote.ts';
@@ -56,6 +58,22 @@ export function MarketHead({ market, quote }: Props) {
 function Now({ market, quote, nowMs }: Props & { nowMs: number }) {
   const main = quote?.quote.venues.find(({ venue }) => venue === 'venue_a') ?? null;
   const chance = quote === null ? null : chanceOf(quote);
+  const result = quote?.quote.result;
+  if (result !== undefined) {
+    return (
+      <dl class="market-now is-over">
+        <Status market={market} quote={quote} nowMs={nowMs} />
+        <Figure name="A contract of yes paid">
+          <strong>{paidText(result.yesPaysCents)}</strong>
+        </Figure>
+        <Figure name="A contract of no paid">
+          <strong>
+            {paidText(result.yesPaysCents === null ? null : 100 - result.yesPaysCents)}
+          </strong>
+        </Figure>
+      </dl>
+    );
+  }
   return (
     <dl class="market-now">
       <Status market={market} quote={quote} nowMs={nowMs} />
@@ -87,6 +105,11 @@ function Now({ market, quote, nowMs }: Props & { nowMs: number }) {
   );
 }
 
+/** Null: it is void. */
+function paidText(paidCents: number | null): string {
+  return paidCents === null ? 'its cost' : money(paidCents / 100);
+}
+
 type FigureProps = { name: string; children: ComponentChildren };
 
 function Figure({ name, children }: FigureProps) {
@@ -106,17 +129,26 @@ function Status({ market, quote, nowMs }: Props & { nowMs: number }) {
     isDropped: dropped.value.has(instrument.id),
     isLost: lostAtMs.value !== null,
   });
+  // What is shown stays true while the connection is lost, but whether it trades is not known then.
+  const result = word === 'Resolved' ? (quote?.quote.result ?? null) : null;
   return (
     <div class="market-status">
       <dt>Market</dt>
       <dd>
-        <strong class={STATUS_CLASSES[word] ?? ''}>{word}</strong>
+        <strong class={STATUS_CLASSES[word] ?? ''}>
+          {word}
+          {result !== null && `: ${resultWord(result)}`}
+        </strong>
         {opensAt !== null && (
           <small>
             Opens <When iso={opensAt} /> ({fromNow(opensAt, nowMs)})
           </small>
         )}
-        {detail !== null && <small>{detail}</small>}
+        {result !== null ? (
+          <small>{resultSentence(result, instrument)}</small>
+        ) : (
+          detail !== null && <small>{detail}</small>
+        )}
       </dd>
     </div>
   );
@@ -136,7 +168,8 @@ type VenueRow = { venue: VenueQuote['venue']; quote: VenueQuote | null; note: st
 
 /** Where an order with routing best may fill, too. */
 function OtherVenues({ quote, nowMs }: { quote: ShownQuote | null; nowMs: number }) {
-  const rows = quote === null ? [] : venueRows(quote);
+  const isOver = quote?.quote.result !== undefined;
+  const rows = quote === null || isOver ? [] : venueRows(quote);
   if (rows.length === 0) return null;
   const columns: readonly Column<VenueRow>[] = [
     { head: 'Other venues', isHead: true, cell: ({ venue }) => VENUE_WORDS[venue] },
@@ -179,19 +212,38 @@ function sideText(price: number | null | undefined, contracts: number | null | u
 }
 
 function Others({ others }: { others: readonly Instrument[] }) {
+  const [isOpen, setOpen] = useState(false);
   if (others.length === 0) return null;
   return (
-    <details class="market-others">
+    <details class="market-others" onToggle={({ currentTarget }) => setOpen(currentTarget.open)}>
       <summary>{counted(others.length, 'other market')} of this game</summary>
       <ul>
-        {others.map(({ id, label }) => (
-          <li key={id}>
-            <a href={hrefOf('market', id)}>
-              <Label text={label} />
-            </a>
-          </li>
+        {others.map((one, at) => (
+          <Other key={one.id} of={one} isQuoted={isOpen && at < QUOTED_MAX} />
         ))}
       </ul>
     </details>
+  );
+}
+
+/** Of more markets the quotes would leave no room for those of a view. */
+const QUOTED_MAX = 40;
+
+/** A market of the same game, with its chance or its result. */
+function Other({ of: { id, label }, isQuoted }: { of: Instrument; isQuoted: boolean }) {
+  const quote = useQuote(isQuoted ? id : null);
+  const result = quote?.quote.result;
+  const chance = quote === null ? null : chanceOf(quote);
+  return (
+    <li>
+      <a href={hrefOf('market', id)}>
+        <Label text={label} />
+      </a>
+      {result !== undefined ? (
+        <strong>{resultWord(result)}</strong>
+      ) : (
+        chance !== null && <strong>{chance}%</strong>
+      )}
+    </li>
   );
 }

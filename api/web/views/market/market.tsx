@@ -69,6 +69,7 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
   const isDropped = dropped.value.has(id);
   useReloads(param, quote);
   const isLooking = isVisitor.value;
+  const isOver = quote?.quote.result !== undefined;
   useEffect(() => (isLooking ? undefined : followAccount(ticket.account)), [ticket.account]);
   return (
     <>
@@ -93,7 +94,9 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
         <div class="market-chart">
           <PriceChart instrumentId={id} quote={quote} query={query} param={param} />
         </div>
-        {isLooking ? (
+        {isOver ? (
+          <EndedTicket />
+        ) : isLooking ? (
           <VisitorTicket quote={quote} side={ticket.side} />
         ) : (
           <TicketForm
@@ -132,10 +135,23 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
           )}
         </div>
       </div>
-      {!isLooking && !isTicketOpen && (
+      {!isLooking && !isOver && !isTicketOpen && (
         <BuyBar quote={quote} onPick={(picked) => openTicket({ action: 'buy', side: picked })} />
       )}
     </>
+  );
+}
+
+/** In place of the ticket, once nothing can be traded. Rule U52. */
+function EndedTicket() {
+  return (
+    <section id="ticket" class="ticket is-open" aria-label="Order ticket" tabIndex={-1}>
+      <h2>Trading has ended</h2>
+      <p>
+        The market has its result, and positions in it are paid.{' '}
+        <a href={hrefOf('markets')}>Find another market</a>
+      </p>
+    </section>
   );
 }
 

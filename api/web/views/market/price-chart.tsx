@@ -73,23 +73,25 @@ export function PriceChart({ instrumentId, quote, param, query }: Props) {
           />{' '}
           From 0¢ to 100¢
         </label>
-        <Choice
-          label="Range"
-          isLabelShown={false}
-          value={interval}
-          options={NAMES.map((value) => ({ value, text: RANGE_WORDS[value] }))}
-          onPick={(value) => show({ interval: value })}
-        />
-        <Choice
-          label="Series"
-          isLabelShown={false}
-          value={kind}
-          options={[
-            { value: 'sides', text: 'Bid, ask' },
-            { value: 'mid', text: 'Middle' },
-          ]}
-          onPick={(value) => show({ chart: value })}
-        />
+        <div class="chart-choices">
+          <Choice
+            label="Range"
+            isLabelShown={false}
+            value={interval}
+            options={NAMES.map((value) => ({ value, text: RANGE_WORDS[value] }))}
+            onPick={(value) => show({ interval: value })}
+          />
+          <Choice
+            label="Series"
+            isLabelShown={false}
+            value={kind}
+            options={[
+              { value: 'sides', text: 'Bid, ask' },
+              { value: 'mid', text: 'Middle' },
+            ]}
+            onPick={(value) => show({ chart: value })}
+          />
+        </div>
       </div>
       <Drawn instrumentId={instrumentId} interval={interval} kind={kind} isFull={isFull} />
     </section>

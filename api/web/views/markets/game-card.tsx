@@ -1,6 +1,6 @@
 /**
  * A game: of each team its probability, the last day, and what yes and no cost; then the middle
- * total and spread. Rule U37 (api/RULES.md).
+ * total and spread. A game that is over has its results. Rules U37, U52 (api/RULES.md).
  */
 import { useEffect, useRef } from 'preact/hooks';
 import type { Game, GameStatus, Instrument, Team } from '../../../client/generated.js';
@@ -16,6 +16,7 @@ import { askOfSide, chanceOf, middleOf } from '../../state/market-day.ts';
 import { NO_PRICE_WORDS, opensAtOf } from '../../state/market-status.ts';
 import { cardMarkets, needCardMarkets } from '../../state/markets.ts';
 import { useQuote } from '../../state/quotes.ts';
+import { type Result, resultWord, winnerWord } from '../../state/result-words.ts';
 import { hrefOf } from '../../state/route-text.ts';
 
 export const GAME_STATUS_WORDS: Readonly<Record<GameStatus, string>> = {
@@ -129,8 +130,9 @@ function TeamRow({ team, instrument, isShown }: RowProps) {
   const day = instrument === null ? null : dayOf(instrument);
   const nowCents = quote === null ? null : middleOf(quote);
   const chance = quote === null ? null : chanceOf(quote);
+  const result = quote?.quote.result ?? null;
   return (
-    <tr>
+    <tr class={result?.outcome === 'no' ? 'is-lost' : ''}>
       <th scope="row">
         {instrument === null ? (
           <span class="game-team">{team.name}</span>
@@ -143,12 +145,14 @@ function TeamRow({ team, instrument, isShown }: RowProps) {
           {day !== null && (
             <>
               <Spark day={day} nowCents={nowCents} />
-              <Change day={day} nowCents={nowCents} />
+              {result === null && <Change day={day} nowCents={nowCents} />}
             </>
           )}
         </span>
       </th>
-      {isPriced && instrument !== null ? (
+      {result !== null ? (
+        <TeamResult result={result} />
+      ) : isPriced && instrument !== null ? (
         <>
           <td class="game-chance">{chance === null ? '' : `${chance}%`}</td>
           {(['yes', 'no'] as const).map((side) => (
@@ -169,6 +173,17 @@ function TeamRow({ team, instrument, isShown }: RowProps) {
         </td>
       )}
     </tr>
+  );
+}
+
+/** In place of what cannot be traded any more. */
+function TeamResult({ result }: { result: Result }) {
+  const isWon = result.outcome === 'yes';
+  return (
+    <td class={`game-result${isWon ? ' is-won' : ''}`} colSpan={3}>
+      {isWon && <span aria-hidden="true">✓ </span>}
+      {winnerWord(result)}
+    </td>
   );
 }
 
@@ -204,9 +219,15 @@ function More({ markets, isShown }: { markets: GameMarkets | null; isShown: bool
 function LineLink({ instrument, isShown }: { instrument: Instrument; isShown: boolean }) {
   const quote = useQuote(isShown ? instrument.id : null);
   const chance = quote === null ? null : chanceOf(quote);
+  const result = quote?.quote.result;
   return (
     <a class="game-line" href={hrefOf('market', instrument.id)} title={instrument.label}>
-      {lineText(instrument)} {chance !== null && <strong>{chance}%</strong>}
+      {lineText(instrument)}{' '}
+      {result !== undefined ? (
+        <strong>{resultWord(result)}</strong>
+      ) : (
+        chance !== null && <strong>{chance}%</strong>
+      )}
     </a>
   );
 }

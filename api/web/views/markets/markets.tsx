@@ -151,7 +151,8 @@ function Filters(wanted: Wanted) {
             aria-pressed={wanted.isFavorites}
             onClick={() => show({ ...wanted, isFavorites: !wanted.isFavorites })}
           >
-            <span aria-hidden="true">{wanted.isFavorites ? '★' : '☆'}</span> Favorites
+            <span aria-hidden="true">{wanted.isFavorites ? '★' : '☆'}</span>{' '}
+            <span class="word">Favorites</span>
           </button>
         </>
       )}

@@ -38,6 +38,11 @@ export function PortfolioView({ query }: ViewProps) {
           ) : (
             <>
               <Worth portfolio={portfolio} />
+              {account === null && (
+                <p class="hint">
+                  Skill or luck? <a href={hrefOf('boards', '', { tab: 'verdict' })}>Your edge</a>
+                </p>
+              )}
               <div class="beside">
                 <EquitySection account={account} window={window} query={query} />
                 <Happened account={account} />

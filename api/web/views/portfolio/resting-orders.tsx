@@ -14,12 +14,15 @@ import { counted, limitWords, money, whole } from '../../state/format.ts';
 import { report } from '../../state/problems.ts';
 import { refreshShown } from '../../state/shown-account.ts';
 import { labelOf } from '../../state/trade-words.ts';
+import { ReceiptDialog } from './receipt-dialog.tsx';
+import { MODEL_WORDS } from './receipt-words.ts';
 
 type Props = { portfolio: Portfolio; account: AccountId };
 
 export function RestingOrders({ portfolio, account }: Props) {
   const { orders, ordersCount, ordersTruncated } = portfolio;
   const [isAsking, setAsking] = useState(false);
+  const [asked, setAsked] = useState<RestingOrder | null>(null);
   const cancelAll = async () => {
     await call('cancelOrders', ofAccount(account));
     await refreshShown();
@@ -44,7 +47,7 @@ export function RestingOrders({ portfolio, account }: Props) {
       ) : (
         <Table
           caption="Resting orders"
-          columns={columnsOf(account)}
+          columns={columnsOf(account, setAsked)}
           rows={orders}
           keyOf={({ orderId }) => orderId}
         />
@@ -53,6 +56,14 @@ export function RestingOrders({ portfolio, account }: Props) {
         <p class="hint">
           These are the newest {whole(orders.length)} of {whole(ordersCount)}.
         </p>
+      )}
+      {asked !== null && (
+        <ReceiptDialog
+          of={{ orderId: asked.orderId }}
+          label={`${asked.action} ${whole(asked.contracts)} ${asked.instrumentSide} of ${labelOf(asked)}`}
+          account={account}
+          onClose={() => setAsked(null)}
+        />
       )}
       {isAsking && (
         <Confirm
@@ -81,7 +92,10 @@ function cancelAllWords(count: number, heldDollars: number): string {
   return `${what}, and the ${money(heldDollars)} that ${isOne ? 'it holds' : 'they hold'} can be spent again.`;
 }
 
-const columnsOf = (account: AccountId): readonly Column<RestingOrder>[] => [
+const columnsOf = (
+  account: AccountId,
+  ask: (order: RestingOrder) => void,
+): readonly Column<RestingOrder>[] => [
   { head: 'Market', isHead: true, cell: (order) => <Named order={order} /> },
   { head: 'Order', isWide: true, cell: (order) => `${order.action} ${order.instrumentSide}` },
   { head: 'Contracts', isNumber: true, isWide: true, cell: contractsText },
@@ -89,6 +103,19 @@ const columnsOf = (account: AccountId): readonly Column<RestingOrder>[] => [
   { head: 'Held', isNumber: true, isWide: true, cell: ({ holdDollars }) => money(holdDollars) },
   { head: 'Expires', isWide: true, cell: (order) => <Expiry order={order} /> },
   { head: 'Placed', isWide: true, cell: ({ createdAt }) => <When iso={createdAt} /> },
+  {
+    head: 'Filled by',
+    isWide: true,
+    cell: ({ fillModel }) => (fillModel === null ? '' : MODEL_WORDS[fillModel]),
+  },
+  {
+    head: <span class="sr">Receipt</span>,
+    cell: (order) => (
+      <button type="button" class="button quiet" onClick={() => ask(order)}>
+        Why<span class="sr"> this price of {labelOf(order)}</span>?
+      </button>
+    ),
+  },
   {
     head: <span class="sr">Cancel</span>,
     isNumber: true,
@@ -107,7 +134,7 @@ function Named({ order }: { order: RestingOrder }) {
       {order.pendingUntil !== null && (
         <span class="hint">
           {' '}
-          on its way until <When iso={order.pendingUntil} />
+          on its way until <When iso={order.pendingUntil} as="seconds" />
         </span>
       )}
     </>

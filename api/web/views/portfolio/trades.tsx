@@ -12,7 +12,7 @@ import type { AccountId } from '../../state/account-id.ts';
 import { cents, money, whole } from '../../state/format.ts';
 import type { ViewProps } from '../../state/route-text.ts';
 import { isBackwards, isFiltered, type TradeFilter } from '../../state/trade-list.ts';
-import { labelOf, outcomeOf } from '../../state/trade-words.ts';
+import { holdingWords, labelOf, outcomeOf } from '../../state/trade-words.ts';
 import {
   followTrades,
   forgetTrades,
@@ -20,6 +20,8 @@ import {
   reloadTrades,
   tradesOf,
 } from '../../state/trades.ts';
+import { ReceiptDialog } from './receipt-dialog.tsx';
+import { MODEL_WORDS } from './receipt-words.ts';
 import { TradeFilters } from './trade-filters.tsx';
 import { TradesDownload } from './trades-download.tsx';
 
@@ -32,6 +34,7 @@ export function Trades({ account, filter, query }: Props) {
     if (!isEmptySpan) return followTrades(account, filter);
   }, [account, status, instrumentId, from, to]);
   useEffect(() => forgetTrades, []);
+  const [asked, setAsked] = useState<Trade | null>(null);
   return (
     <section class="section">
       <div class="section-head">
@@ -52,7 +55,7 @@ export function Trades({ account, filter, query }: Props) {
               ) : (
                 <Table
                   caption="Trades"
-                  columns={COLUMNS}
+                  columns={columnsOf(rows, setAsked)}
                   rows={rows}
                   keyOf={({ tradeId }) => tradeId}
                 />
@@ -61,6 +64,14 @@ export function Trades({ account, filter, query }: Props) {
             </>
           )}
         </Loading>
+      )}
+      {asked !== null && (
+        <ReceiptDialog
+          of={{ tradeId: asked.tradeId }}
+          label={`Bought: ${holdingWords(asked)}`}
+          account={account}
+          onClose={() => setAsked(null)}
+        />
       )}
     </section>
   );
@@ -110,6 +121,34 @@ const COLUMNS: readonly Column<Trade>[] = [
     cell: ({ closedAt }) => (closedAt === null ? <None /> : <When iso={closedAt} />),
   },
 ];
+
+/** Fees only where a trade pays some. Rule U50 (api/RULES.md). */
+function columnsOf(
+  trades: readonly Trade[],
+  ask: (trade: Trade) => void,
+): readonly Column<Trade>[] {
+  const hasFees = trades.some(({ feesDollars }) => feesDollars !== null);
+  return [...COLUMNS, ...(hasFees ? [FEES_COLUMN] : []), filledColumn(ask)];
+}
+
+const FEES_COLUMN: Column<Trade> = {
+  head: 'Fees',
+  isNumber: true,
+  isWide: true,
+  cell: ({ feesDollars }) => (feesDollars === null ? <None /> : money(feesDollars)),
+};
+
+const filledColumn = (ask: (trade: Trade) => void): Column<Trade> => ({
+  head: 'Filled by',
+  cell: (trade) => (
+    <>
+      {trade.fillModel !== null && <span class="only-wide">{MODEL_WORDS[trade.fillModel]} </span>}
+      <button type="button" class="button quiet" onClick={() => ask(trade)}>
+        Why<span class="sr"> this price of {labelOf(trade)}</span>?
+      </button>
+    </>
+  ),
+});
 
 function Named({ trade }: { trade: Trade }) {
   const { instrumentId, instrumentSide, contracts, entryCents, exitCents, openedAt } = trade;

@@ -7,6 +7,7 @@ import { SECTIONS, type Section, sectionOf } from '../../state/settings-words.ts
 import { Keys } from './keys.tsx';
 import { Limits } from './limits.tsx';
 import { NameAndPrivacy } from './name-and-privacy.tsx';
+import { RealismSection } from './realism.tsx';
 import { Reset } from './reset.tsx';
 import { SignIns } from './sign-ins.tsx';
 
@@ -22,6 +23,7 @@ export function SettingsView({ query }: ViewProps) {
         onOpen={(section) => replace(hrefOf('settings', '', { section }))}
       >
         {open === 'profile' && <NameAndPrivacy />}
+        {open === 'fills' && <RealismSection />}
         {open === 'keys' && (
           <>
             <Keys />

@@ -1,12 +1,12 @@
 /** The signed record of 90 days, and its check in the browser. */
 import { useEffect } from 'preact/hooks';
 import type { SignedTrackRecord, Trader } from '../../../client/generated.js';
+import { CheckOutcome } from '../../parts/check-outcome.tsx';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
-import { Notice, Refusal } from '../../parts/notice.tsx';
 import { giveFile } from '../../state/download.ts';
-import type { Checked, TraderState } from '../../state/trader.ts';
+import type { TraderState } from '../../state/trader.ts';
 import { BySeries, RecordTable } from './record-table.tsx';
-import { claimsOf, recordFileName, verdictOf } from './trader-words.ts';
+import { recordFileName } from './trader-words.ts';
 
 export function SignedRecord({ of: { id }, state }: { of: Trader; state: TraderState }) {
   const load = () => void state.record.load(id);
@@ -29,9 +29,7 @@ export function SignedRecord({ of: { id }, state }: { of: Trader; state: TraderS
             <RecordTable record={signed.record} />
             <BySeries record={signed.record} />
             <Actions signed={signed} state={state} />
-            <div role="status">
-              <Outcome of={state.checked.value} signed={signed} />
-            </div>
+            <CheckOutcome of={state.check.now.value} what="record" keyId={signed.envelope.keyId} />
           </>
         )}
       </Loading>
@@ -48,8 +46,8 @@ function Actions({ signed, state }: { signed: SignedTrackRecord; state: TraderSt
       <button
         type="button"
         class="button primary"
-        disabled={state.checked.value.state === 'checking'}
-        onClick={() => void state.verify(signed)}
+        disabled={state.check.now.value.state === 'checking'}
+        onClick={() => void state.check.verify(signed)}
       >
         Verify
       </button>
@@ -60,35 +58,5 @@ function Actions({ signed, state }: { signed: SignedTrackRecord; state: TraderSt
         Download the server’s public keys
       </a>
     </div>
-  );
-}
-
-function Outcome({ of: now, signed }: { of: Checked; signed: SignedTrackRecord }) {
-  if (now.state === 'none') return null;
-  if (now.state === 'checking') return <p>Checking the signature.</p>;
-  if (now.state === 'failed') return <Refusal error={now.error} />;
-  const { isGenuine, sentence } = verdictOf(now.check);
-  return (
-    <Notice kind={isGenuine === null ? 'warning' : isGenuine ? 'info' : 'error'}>
-      <p>
-        <strong>{sentence}</strong>
-      </p>
-      <ul class="plain-list">
-        {claimsOf(now.check, signed.envelope.keyId).map(({ claim, holds }) => (
-          <li key={claim}>
-            <strong class={holds === null ? '' : holds ? 'is-gain' : 'is-loss'}>
-              {holds === null ? 'Not checked' : holds ? 'Holds' : 'Fails'}
-            </strong>{' '}
-            {claim}
-          </li>
-        ))}
-      </ul>
-      {isGenuine === null && (
-        <p>
-          Download the record and the keys, and run{' '}
-          <code>paperbook verify-record FILE --keys track-record-keys.json</code>.
-        </p>
-      )}
-    </Notice>
   );
 }

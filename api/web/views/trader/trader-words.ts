@@ -1,7 +1,6 @@
 /** The shown data of a trader, and the reasons for missing data, in words. */
 import type { Pick, SignedTrackRecord, Trader } from '../../../client/generated.js';
 import { counted } from '../../state/format.ts';
-import type { RecordCheck } from '../../state/record-check.ts';
 
 export const RESULTS: Readonly<Record<Pick['result'], string>> = {
   won: 'Won',
@@ -39,37 +38,6 @@ export function labelText({ marketLabel, instrumentId }: Pick): string {
   return instrumentId === null
     ? 'No name: its market has left the catalog'
     : `No name: the catalog has none for ${instrumentId}`;
-}
-
-type Claim = { claim: string; holds: boolean | null };
-
-/** The checks of a record, and their outcome. */
-export function claimsOf(check: RecordCheck, keyId: string): Claim[] {
-  return [
-    {
-      claim: 'Signature: the owner of the public key signed exactly these bytes.',
-      holds: check.signature,
-    },
-    { claim: `Key: this server publishes the public key as ${keyId}.`, holds: check.key },
-    { claim: 'Record: the numbers shown are the signed numbers.', holds: check.record },
-  ];
-}
-
-/** @returns `isGenuine` null: that cannot be said here */
-export function verdictOf({ signature, key, record }: RecordCheck): {
-  isGenuine: boolean | null;
-  sentence: string;
-} {
-  if (signature === false || !key || !record) {
-    return { isGenuine: false, sentence: 'This record is not genuine.' };
-  }
-  if (signature === null) {
-    return { isGenuine: null, sentence: 'This browser cannot check Ed25519 signatures.' };
-  }
-  return {
-    isGenuine: true,
-    sentence: 'This record is genuine: it is unchanged since this server signed it.',
-  };
 }
 
 /** `track-record-TRADER-2026-11-24.json` */

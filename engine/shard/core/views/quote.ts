@@ -1,5 +1,6 @@
 /**
- * One instrument's quote on the wire. Prices are the instrument's. Rules A51 to A55 (api/RULES.md).
+ * One instrument's quote on the wire. Prices are the instrument's. Rules A51 to A55, A254
+ * (api/RULES.md).
  */
 import { hash } from 'node:crypto';
 import {
@@ -8,8 +9,10 @@ import {
   type InstrumentNumber,
   isoOf,
   NO_PRICE,
+  oppositeSide,
 } from '../../../base/units.ts';
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../../format/json-writer.ts';
+import { resultOf } from '../../../rules/apply-results.ts';
 import { listingsOf } from '../../../rules/catalog.ts';
 import type { CatalogInstrument, CatalogListing } from '../../../rules/catalog-entries.ts';
 import { complement, notLive } from '../../../rules/pricing.ts';
@@ -150,6 +153,7 @@ function partsOf(state: ShardState, instrument: Described, atMs: EpochMs): unkno
   const parts: unknown[] = [instrument.game, gameStatusOf(state, instrument), isOpen];
   for (const { market } of instrument.listings) {
     parts.push(market, notLive(state, market, atMs), market.quotes, market.lastTrade);
+    parts.push(market.outcome, market.payouts);
   }
   return parts;
 }
@@ -188,7 +192,22 @@ function quoteView(state: ShardState, instrument: Described, atMs: EpochMs) {
     marketType: entry.marketType,
     matchup: game === null ? null : `${game.away.name} at ${game.home.name}`,
     gameStatus: gameStatusOf(state, instrument),
+    // Left out without a result, as a text of JSON leaves it out.
+    result: resultView(instrument),
   };
+}
+
+/** Of the venue_a market, in the instrument's terms. */
+function resultView({ listings }: Instrument) {
+  const home = listings.find(({ market }) => market.venue === HOME_VENUE);
+  const result = home === undefined ? null : resultOf(home.market);
+  if (home === undefined || result === null) return undefined;
+  const { outcome, yesPayoutCents, noPayoutCents } = result;
+  const same = home.listing.polarity === 1;
+  if (outcome === 'void') return { outcome, yesPaysCents: null };
+  const yesPaysCents = same ? yesPayoutCents : noPayoutCents;
+  if (outcome === 'scalar') return { outcome, yesPaysCents };
+  return { outcome: same ? outcome : oppositeSide(outcome), yesPaysCents };
 }
 
 function venueView(listing: CatalogListing, market: Market) {

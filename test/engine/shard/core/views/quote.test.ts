@@ -1,4 +1,12 @@
-import { HOME, MAX_AGE_MS, scenarioTest, WIN, WIN_B, WIN_C } from '../../../../model/scenario.ts';
+import {
+  AWAY,
+  HOME,
+  MAX_AGE_MS,
+  scenarioTest,
+  WIN,
+  WIN_B,
+  WIN_C,
+} from '../../../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
 const NOON = '2026-03-01T12:00:00.000Z';
@@ -106,3 +114,41 @@ scenarioTest('A52: what has no live price is omitted with its reason', (t, creat
   const unknown = scenario.ask({ kind: 'instrument_quote', instrumentId: 'ins_ZZZZZZZZZZZZ' });
   t.is(unknown.code, 'instrument_not_found');
 });
+
+scenarioTest(
+  'A254: a result is in the terms of the instrument, and a corrected one takes its place',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    const results = () =>
+      [HOME, AWAY].map((instrumentId) => {
+        return scenario.ask({ kind: 'instrument_quote', instrumentId }).body.result;
+      });
+    const settle = (result: object, correction: number | null) =>
+      scenario.engine.command({
+        ...{ kind: 'settle', atMs: scenario.nowMs, market: WIN, correction },
+        ...(result as { outcome: 'yes'; yesPayoutCents: number; noPayoutCents: number }),
+      });
+    t.deepEqual(results(), [undefined, undefined], 'there is none yet');
+    scenario.tick({
+      ...{ kind: 'result', source: 1, market: WIN_B, outcome: 'no' },
+      ...{ yesPayoutCents: 0, noPayoutCents: 100 },
+    });
+    t.deepEqual(results(), [undefined, undefined], 'another venue’s does not settle');
+    settle({ outcome: 'no', yesPayoutCents: 0, noPayoutCents: 100 }, null);
+    // Away's yes is the no of the same market.
+    t.deepEqual(results(), [
+      { outcome: 'no', yesPaysCents: 0 },
+      { outcome: 'yes', yesPaysCents: 100 },
+    ]);
+    settle({ outcome: 'scalar', yesPayoutCents: 62, noPayoutCents: 38 }, 1);
+    t.deepEqual(results(), [
+      { outcome: 'scalar', yesPaysCents: 62 },
+      { outcome: 'scalar', yesPaysCents: 38 },
+    ]);
+    settle({ outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 }, 2);
+    t.deepEqual(results(), [
+      { outcome: 'void', yesPaysCents: null },
+      { outcome: 'void', yesPaysCents: null },
+    ]);
+  },
+);

@@ -1,0 +1,326 @@
+/**
+ * Orders: place, cancel, amend, decrease, one by one and batched, and order groups. Rules A211 to
+ * A214 (api/RULES.md).
+ */
+import { randomUUID } from 'node:crypto';
+import { type Static, type TUnknown, Type } from '@sinclair/typebox';
+import { type Contracts, PAYOUT_CENTS, type Uuid } from '../../../engine/base/units.ts';
+import { isUuid } from '../../../engine/rules/ids.ts';
+import type { PlaceOrder, Reply, TradingCommand } from '../../../engine/rules/messages.ts';
+import { NoQuery, oneOf } from '../../base/common-schemas.ts';
+import { Refusal } from '../../base/errors.ts';
+import { newOrderId } from '../../base/uuid.ts';
+import type { BodyReader } from '../../base/validation.ts';
+import type { Caller } from '../../dispatch/access.ts';
+import type { CallerReservation } from '../../dispatch/dispatch.ts';
+import { keyed, type Route } from '../../dispatch/route.ts';
+import { countingOf, type PaperAccount, personalAccount } from '../../identity/accounts.ts';
+import type { RealismTable } from '../../identity/realism-table.ts';
+import { cancelAll } from '../../operations/cancel-all.ts';
+import type { ServerContext } from '../../operations/server-context.ts';
+import type { VenueMarkets } from './markets.ts';
+import {
+  alreadyExists,
+  errorOf,
+  fokKilled,
+  invalidOrder,
+  invalidParameters,
+  notFound,
+  refusalOfEngine,
+  type VenueErrorView,
+} from './refusals.ts';
+import { Asked, countIn, dollars, fieldsOf, fp, priceIn } from './words.ts';
+
+export type OrderContext = Pick<ServerContext, 'engine' | 'switches'> & {
+  markets: VenueMarkets;
+  realism: Pick<RealismTable, 'of'>;
+  keyed(caller: Caller): CallerReservation;
+};
+
+const Text = Type.String({ minLength: 1, maxLength: 128 });
+const optional = Type.Optional;
+const TIMES = {
+  good_till_canceled: 'gtc',
+  immediate_or_cancel: 'ioc',
+  fill_or_kill: 'fok',
+} as const;
+const Subaccount = optional(Type.Union([Type.Integer(), Type.Null()]));
+const OrderFields = Type.Object({
+  ticker: Text,
+  side: oneOf(['bid', 'ask']),
+  count: Text,
+  price: Text,
+  time_in_force: oneOf(['good_till_canceled', 'immediate_or_cancel', 'fill_or_kill']),
+  client_order_id: optional(Type.String({ maxLength: 128 })),
+  expiration_time: optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+  // Orders of one account never meet each other here.
+  self_trade_prevention_type: optional(oneOf(['taker_at_cross', 'maker'])),
+  post_only: optional(Type.Boolean()),
+  reduce_only: optional(Type.Boolean()),
+  cancel_order_on_pause: optional(Type.Boolean()),
+  order_group_id: optional(Type.Union([Type.String(), Type.Null()])),
+  subaccount: Subaccount,
+  exchange_index: Subaccount,
+});
+type OrderFields = Static<typeof OrderFields>;
+
+const readOrder = fieldsOf(OrderFields);
+const BATCH_MAX = 20;
+const readBatch = fieldsOf(
+  Type.Object({ orders: Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX }) }),
+);
+const readCancels = fieldsOf(
+  Type.Object({
+    orders: Type.Array(Type.Object({ order_id: Text }), { minItems: 1, maxItems: BATCH_MAX }),
+  }),
+);
+
+/** An order as the engine answers it. */
+type OrderView = {
+  orderId: Uuid;
+  orderSide: 'yes' | 'no';
+  action: 'buy' | 'sell';
+  contracts: number;
+  filledContracts: number;
+  status: 'resting' | 'executed' | 'canceled' | 'expired';
+  cancelReason: string | null;
+  feesDollars: number | null;
+  fillPriceCents?: number | null;
+};
+type PlacementView = {
+  replayed: boolean;
+  order: OrderView;
+  trade: { contracts: number; costDollars: number } | null;
+};
+
+export function orderRoutes(context: OrderContext): Route<Caller>[] {
+  const desk = new OrderDesk(context);
+  return [
+    writes({
+      ...{ method: 'POST', path: '/v2/portfolio/events/orders', status: 201, body: readOrder },
+      run: (caller, body) => desk.place(caller, body),
+    }),
+    writes({
+      ...{ method: 'POST', path: '/v2/portfolio/events/orders/batched', status: 201 },
+      body: readBatch,
+      run: async (caller, { orders }) => ({ orders: await desk.placeAll(caller, orders) }),
+    }),
+    writes({
+      ...{ method: 'DELETE', path: '/v2/portfolio/events/orders/batched', body: readCancels },
+      run: async (caller, { orders }) => {
+        const ids = orders.map(({ order_id: id }) => id);
+        return { orders: await desk.cancelThese(caller, ids) };
+      },
+    }),
+    writes({
+      ...{ method: 'DELETE', path: '/v2/portfolio/events/orders', body: null },
+      run: (caller) => desk.cancelAll(caller),
+    }),
+    writes({
+      ...{ method: 'DELETE', path: '/v2/portfolio/events/orders/{orderId}', body: null },
+      run: (caller, _body, param) => desk.cancel(caller, param),
+    }),
+  ];
+}
+
+type Write<B> = {
+  method: 'POST' | 'DELETE' | 'PUT';
+  path: string;
+  status?: 201;
+  body: BodyReader<B> | null;
+  run(caller: Caller, body: B, param: string): Promise<unknown>;
+};
+
+function writes<B>({ method, path, status, body, run }: Write<B>): Route<Caller> {
+  return keyed<Caller, typeof NoQuery, TUnknown, Asked, B>({
+    ...{ method, path, scope: 'trade:write', needs: 'venueData', mayBeUnavailable: true },
+    ...{ query: NoQuery, response: Type.Unknown() },
+    ...(status === undefined ? {} : { status }),
+    ...(body === null ? {} : { readBody: body }),
+    readQuery: (text) => new Asked(text).requirePrimary(),
+    run: async ({ caller, body: given, param }) => JSON.stringify(await run(caller, given, param)),
+  });
+}
+
+class OrderDesk {
+  readonly #context: OrderContext;
+
+  constructor(context: OrderContext) {
+    this.#context = context;
+  }
+
+  async place(caller: Caller, body: OrderFields) {
+    const command = this.#commandOf(caller, body);
+    const reply = await this.#trade(caller, command);
+    const { replayed, order, trade } = reply as PlacementView;
+    // The venue takes an id once, whatever the order.
+    if (replayed) throw alreadyExists();
+    if (order.cancelReason === 'fok_not_filled') throw fokKilled();
+    const filled = order.filledContracts;
+    return {
+      order_id: order.orderId,
+      ...(body.client_order_id ? { client_order_id: body.client_order_id } : {}),
+      fill_count: fp(filled),
+      remaining_count: fp(order.status === 'resting' ? order.contracts - filled : 0),
+      ...(filled === 0 ? {} : averages(order, trade)),
+      ts_ms: this.#context.engine.nowMs(),
+    };
+  }
+
+  /** Each order is independent, and counts as one request. */
+  placeAll(caller: Caller, orders: readonly unknown[]) {
+    return this.#each(caller, orders, (order) => this.place(caller, readOrder.ofValue(order)), {
+      named: (order) => {
+        const { client_order_id: id } = order as { client_order_id?: unknown };
+        return { client_order_id: typeof id === 'string' ? id : null };
+      },
+    });
+  }
+
+  async cancel(caller: Caller, id: string) {
+    const { engine } = this.#context;
+    const { account, counting } = this.#accountOf(caller);
+    const reply = await this.#trade(caller, {
+      ...{ kind: 'cancel', atMs: engine.nowMs(), account: account.id, orderId: orderId(id) },
+      counting,
+    }).catch((error: unknown) => {
+      // An order that is over is none to the venue.
+      const isOver = error instanceof Refusal && error.code === 'invalid_order';
+      throw isOver ? notFound('the order does not rest') : error;
+    });
+    const { order } = reply as { order: OrderView };
+    const reduced = order.contracts - order.filledContracts;
+    return { order_id: order.orderId, reduced_by: fp(reduced), ts_ms: engine.nowMs() };
+  }
+
+  cancelThese(caller: Caller, ids: readonly string[]) {
+    return this.#each(caller, ids, (id) => this.cancel(caller, id), {
+      named: (id) => ({ order_id: id, reduced_by: fp(0) }),
+    });
+  }
+
+  async cancelAll(caller: Caller): Promise<object> {
+    const { engine } = this.#context;
+    const { account, counting } = this.#accountOf(caller);
+    const reply = await new Promise<Reply>((resolve, reject) =>
+      cancelAll(
+        engine,
+        caller.user.id,
+        {
+          ...{ kind: 'cancel_all', atMs: engine.nowMs(), account: account.id, counting },
+          instrumentId: null,
+        },
+        { resolve, reject },
+      ),
+    );
+    if (!reply.ok) throw refusalOfEngine(reply);
+    return {};
+  }
+
+  /** One after the other; a refusal of one stops no other. */
+  async #each<T>(
+    caller: Caller,
+    rows: readonly T[],
+    run: (row: T) => Promise<object>,
+    { named }: { named: (row: T) => object },
+  ): Promise<object[]> {
+    const answers = rows.map(async (row, at): Promise<object> => {
+      // The request has counted as one already.
+      const counted = at === 0 ? null : this.#context.keyed(caller);
+      try {
+        counted?.count(1);
+        counted?.refuseOver();
+        return await run(row);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        counted?.commit(error.status);
+        const { code, message, status } = error;
+        return { ...named(row), error: errorOf(code, message, status) satisfies VenueErrorView };
+      }
+    });
+    return Promise.all(answers);
+  }
+
+  #accountOf(caller: Caller) {
+    const { user, credentialId } = caller;
+    const account: PaperAccount = personalAccount(user, this.#context.realism.of(user.id));
+    return { account, counting: countingOf(user, credentialId, account) };
+  }
+
+  #commandOf(caller: Caller, body: OrderFields): PlaceOrder {
+    const { engine, markets, switches } = this.#context;
+    requireSupported(body);
+    const { ticker } = markets.get(body.ticker);
+    const yesCents = priceIn(body.price, 'price');
+    const contracts: Contracts = countIn(body.count, 'count');
+    const atMs = engine.nowMs();
+    const { account, counting } = this.#accountOf(caller);
+    const timeInForce = TIMES[body.time_in_force];
+    const isBid = body.side === 'bid';
+    return {
+      ...{ kind: 'place', atMs, account: account.id, orderId: newOrderId(atMs) },
+      idempotencyKey: clientOrderId(body.client_order_id),
+      ...{ action: 'buy', instrumentId: null, ticker, side: isBid ? 'yes' : 'no', contracts },
+      ...{ tradeId: null, netting: null },
+      limitPriceCents: isBid ? yesCents : PAYOUT_CENTS - yesCents,
+      ...{ boundPriceCents: null, timeInForce, expiresAtMs: expiryOf(body) },
+      ...{ routing: 'venue_a', statedProbPct: null, placedVia: caller.placedVia },
+      ...{ placedPrivate: account.isPrivate, connection: null },
+      ...{ mayOpen: caller.user.plan !== 'none', mayTrade: switches.trading },
+      ...{ rejectIfLaterThanMs: null, realism: account.realism, counting },
+    };
+  }
+
+  async #trade(caller: Caller, command: TradingCommand): Promise<unknown> {
+    const reply = await new Promise<Reply>((resolve, reject) => {
+      this.#context.engine.trade(caller.user.id, command, { resolve, reject });
+    });
+    if (!reply.ok) throw refusalOfEngine(reply);
+    return JSON.parse(reply.body);
+  }
+}
+
+function requireSupported(body: OrderFields): void {
+  if ((body.subaccount ?? 0) !== 0) throw invalidParameters('subaccount must be 0');
+  if ((body.exchange_index ?? 0) > 0) throw invalidParameters('exchange_index must be 0');
+  if (body.cancel_order_on_pause === true) {
+    throw invalidOrder('cancel_order_on_pause is not supported');
+  }
+  for (const field of ['post_only', 'reduce_only', 'order_group_id'] as const) {
+    if (body[field]) throw invalidOrder(`${field} is not supported`);
+  }
+}
+
+/** In seconds. Only an order that rests may have one. */
+function expiryOf({ expiration_time: at, time_in_force: time }: OrderFields): number | null {
+  if (at === undefined || at === null) return null;
+  if (time !== 'good_till_canceled') {
+    throw invalidParameters('expiration_time goes with good_till_canceled only');
+  }
+  return at * 1000;
+}
+
+const CLIENT_ID = /^[!-~]{1,128}$/;
+
+function clientOrderId(given: string | undefined): string {
+  if (given === undefined || given === '') return randomUUID();
+  if (CLIENT_ID.test(given)) return given;
+  throw invalidParameters('client_order_id must be 1 to 128 visible ASCII characters');
+}
+
+function orderId(param: string): Uuid {
+  if (!isUuid(param)) throw notFound('no such order');
+  return param.toLowerCase();
+}
+
+/** In the price of yes, and a contract's part of the fees. */
+function averages(order: OrderView, trade: PlacementView['trade']) {
+  const filled = order.filledContracts;
+  const isWhole = trade !== null && trade.contracts === filled && order.action === 'buy';
+  const cents = isWhole ? (trade.costDollars * 100) / filled : (order.fillPriceCents ?? 0);
+  const yesCents = order.orderSide === 'yes' ? cents : PAYOUT_CENTS - cents;
+  return {
+    average_fill_price: dollars(yesCents),
+    average_fee_paid: dollars(((order.feesDollars ?? 0) * 100) / filled),
+  };
+}

@@ -1,0 +1,260 @@
+/** The WebSocket of the venue's own API. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import test, { type ExecutionContext } from 'ava';
+import { WebSocket } from 'ws';
+import { VenueApiKeyBook } from '../../../../api/identity/venue-api-key-book.ts';
+import { NOON_MS, quoteTick } from '../../../engine/fixtures.ts';
+import { startApi } from '../../support.ts';
+import { AWAY, HOME, newTrader, order, sharedVenue, type Trader } from './venue-client.ts';
+
+const server = sharedVenue();
+const PATH = '/trade-api/ws/v2';
+const WAIT_MS = 60_000;
+
+// biome-ignore lint/suspicious/noExplicitAny: messages of the venue
+type Message = any;
+
+class Connection {
+  readonly messages: Message[] = [];
+  readonly #socket: WebSocket;
+  code: number | null = null;
+  #lastId = 0;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data) => this.messages.push(JSON.parse(String(data))));
+    socket.on('close', (code) => {
+      this.code = code;
+    });
+    socket.on('error', () => {});
+  }
+
+  send(cmd: string, params?: object): number {
+    const id = ++this.#lastId;
+    this.#socket.send(JSON.stringify({ id, cmd, ...(params === undefined ? {} : { params }) }));
+    return id;
+  }
+
+  raw(text: string): void {
+    this.#socket.send(text);
+  }
+
+  async until<T>(find: (messages: Message[]) => T | undefined | false | null): Promise<T> {
+    for (let waited = 0; waited < WAIT_MS; waited += 5) {
+      const found = find(this.messages);
+      if (found !== undefined && found !== false && found !== null) return found;
+      await sleep(5);
+    }
+    throw new Error(`waited in vain, with ${JSON.stringify(this.messages)}`);
+  }
+
+  of(type: string, from = 0): Message[] {
+    return this.messages.slice(from).filter((message) => message.type === type);
+  }
+
+  /** The first of a type. */
+  first(type: string, from = 0): Promise<Message> {
+    return this.until(() => this.of(type, from)[0]);
+  }
+
+  async reply(id: number): Promise<Message> {
+    return this.until((messages) => messages.find((message) => message.id === id));
+  }
+}
+
+async function connected(t: ExecutionContext, origin: string, trader: Trader): Promise<Connection> {
+  const socket = new WebSocket(origin.replace('http', 'ws') + PATH, {
+    headers: trader.headers('GET', PATH),
+  });
+  t.teardown(() => socket.terminate());
+  const connection = new Connection(socket);
+  await new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  return connection;
+}
+
+async function start(t: ExecutionContext) {
+  const { origin, paperbook } = await server();
+  const trader = await newTrader(await server());
+  return { trader, paperbook, origin, socket: await connected(t, origin, trader) };
+}
+
+test.serial('A215: the handshake is signed; an ended key ends the connection', async (t) => {
+  const { origin, paperbook, trader, socket } = await start(t);
+  const status = await new Promise((resolve) => {
+    const unsigned = new WebSocket(origin.replace('http', 'ws') + PATH);
+    unsigned.on('unexpected-response', (_, response) => resolve(response.statusCode));
+    unsigned.on('error', () => {});
+  });
+  t.is(status, 401);
+  await new VenueApiKeyBook(paperbook.identity).revoke(trader.user.id, trader.keyId);
+  t.is(await socket.until(() => socket.code), 4401);
+});
+
+test.serial(
+  'A215: commands are acknowledged, and refused by the numbers of the venue',
+  async (t) => {
+    const { socket } = await start(t);
+    const refused = async (id: number, code: number) => {
+      const reply = await socket.reply(id);
+      t.like(reply, { type: 'error', msg: { code } });
+    };
+    await refused(socket.send('subscribe'), 2);
+    await refused(socket.send('subscribe', {}), 3);
+    await refused(socket.send('unsubscribe', {}), 4);
+    await refused(socket.send('dance'), 5);
+    await refused(socket.send('unsubscribe', { sids: [99] }), 7);
+    await refused(socket.send('subscribe', { channels: ['gossip'] }), 8);
+    await refused(socket.send('subscribe', { channels: ['trade'], market_ticker: 'KXNONE' }), 11);
+    await refused(socket.send('update_subscription', { sids: [1, 2], action: 'x' }), 12);
+    await refused(socket.send('subscribe', { channels: ['orderbook_delta'] }), 14);
+    socket.raw('no json');
+    await socket.until(() => socket.of('error').find(({ msg }) => msg.code === 1));
+    const id = socket.send('subscribe', { channels: ['trade', 'fill'] });
+    await socket.until(() => socket.of('subscribed').length === 2);
+    t.deepEqual(
+      socket.of('subscribed').map(({ id: of, msg }) => [of, msg]),
+      [
+        [id, { channel: 'trade', sid: 1 }],
+        [id, { channel: 'fill', sid: 2 }],
+      ],
+    );
+    const listed = await socket.reply(socket.send('list_subscriptions'));
+    t.deepEqual(listed.msg, [
+      { channel: 'trade', sid: 1 },
+      { channel: 'fill', sid: 2 },
+    ]);
+    await refused(socket.send('update_subscription', { sid: 1, market_tickers: [AWAY] }), 15);
+    const update = { sid: 1, action: 'add_markets', market_tickers: [AWAY] };
+    const updated = await socket.reply(socket.send('update_subscription', update));
+    t.like(updated, { type: 'ok', sid: 1, msg: { market_tickers: [AWAY] } });
+    const gone = await socket.reply(socket.send('unsubscribe', { sids: [1] }));
+    t.like(gone, { type: 'unsubscribed', sid: 1 });
+  },
+);
+
+test.serial('A216: a book is a snapshot and then deltas, numbered by subscription', async (t) => {
+  const { socket, paperbook } = await start(t);
+  socket.send('subscribe', { channels: ['orderbook_delta'], market_tickers: [AWAY, HOME] });
+  await socket.until(() => socket.of('orderbook_snapshot').length === 2);
+  const away = socket.of('orderbook_snapshot').find(({ msg }) => msg.market_ticker === AWAY);
+  t.deepEqual(away.msg.yes_dollars_fp, [['0.4000', '100.00']]);
+  t.deepEqual(away.msg.no_dollars_fp, [['0.5700', '100.00']]);
+  paperbook.engine.tick(quoteTick({ atMs: NOON_MS, yesBidCents: 41, yesBidContracts: 30 }));
+  t.teardown(() => paperbook.engine.tick(quoteTick({ atMs: NOON_MS })));
+  await socket.until(() => socket.of('orderbook_delta').length === 2);
+  const deltas = socket.of('orderbook_delta').map(({ msg }) => {
+    return [msg.side, msg.price_dollars, msg.delta_fp];
+  });
+  t.deepEqual(deltas.sort(), [
+    ['yes', '0.4000', '-100.00'],
+    ['yes', '0.4100', '30.00'],
+  ]);
+  const numbered = socket.messages.filter(({ seq }) => seq !== undefined);
+  t.deepEqual(
+    numbered.map(({ seq }) => seq),
+    [1, 2, 3, 4],
+  );
+  const update = { sid: 1, action: 'get_snapshot', market_ticker: AWAY };
+  const again = await socket.reply(socket.send('update_subscription', update));
+  t.like(again, { type: 'orderbook_snapshot', seq: 5 });
+  t.deepEqual(again.msg.yes_dollars_fp, [['0.4100', '30.00']]);
+  const yes = { channels: ['orderbook_delta'], market_ticker: HOME, use_yes_price: true };
+  socket.send('subscribe', yes);
+  const shown = await socket.until(() => {
+    return socket.of('orderbook_snapshot').find(({ sid }) => sid === 2);
+  });
+  t.deepEqual(shown.msg.no_dollars_fp, [['0.4300', '100.00']]);
+});
+
+test.serial('A216: a ticker is shown at first and when it changes', async (t) => {
+  const { socket, paperbook } = await start(t);
+  const ask = { channels: ['ticker'], market_ticker: HOME, send_initial_snapshot: true };
+  socket.send('subscribe', ask);
+  const first = await socket.first('ticker');
+  t.like(first.msg, { market_ticker: HOME, yes_bid_dollars: '0.4000', yes_ask_dollars: '0.4300' });
+  t.is(first.seq, undefined);
+  paperbook.engine.tick(quoteTick({ market: 1, atMs: NOON_MS, yesAskCents: 44 }));
+  t.teardown(() => paperbook.engine.tick(quoteTick({ market: 1, atMs: NOON_MS })));
+  const next = await socket.until(() => socket.of('ticker')[1]);
+  t.like(next.msg, { yes_ask_dollars: '0.4400' });
+});
+
+test.serial(
+  'A217: an order, its fill and the position are told once, as REST shows them',
+  async (t) => {
+    const { socket, trader } = await start(t);
+    socket.send('subscribe', { channels: ['fill', 'user_orders', 'market_positions'] });
+    await socket.until(() => socket.of('subscribed').length === 3);
+    // Changes are told from the moment on at which the account was read.
+    let placed = 0;
+    await socket.until(async () => true);
+    while (socket.of('fill').length === 0) {
+      const client_order_id = `told-${placed++}`;
+      await trader.orders.createOrderV2(order({ client_order_id, count: '2' }));
+      for (let waited = 0; waited < 2000 && socket.of('fill').length === 0; waited += 20) {
+        await sleep(20);
+      }
+    }
+    const fill = await socket.first('fill');
+    const { data } = await trader.portfolio.getFills();
+    const same = data.fills.find(({ trade_id: id }) => id === fill.msg.trade_id)!;
+    t.like(fill.msg, {
+      ...{ order_id: same.order_id, count_fp: '2.00', yes_price_dollars: '0.4300', is_taker: true },
+      ...{ market_ticker: AWAY, book_side: 'bid', action: 'buy', purchased_side: 'yes' },
+    });
+    const done = await socket.until(() => {
+      return socket.of('user_order').find(({ msg }) => msg.status === 'executed');
+    });
+    t.like(done.msg, { order_id: same.order_id, fill_count_fp: '2.00', ticker: AWAY });
+    const position = await socket.first('market_position');
+    t.like(position.msg, { market_ticker: AWAY, position_fp: fill.msg.post_position_fp });
+    const ids = socket.of('fill').map(({ msg }) => msg.trade_id);
+    t.is(new Set(ids).size, ids.length);
+  },
+);
+
+test.serial(
+  'A216, A218: trades and life cycles go to those who follow them, and nothing while dark',
+  async (t) => {
+    const api = await startApi(t, { env: { PAPERBOOK_VENUE_API: 'kalshi' } });
+    const { origin } = new URL(api.baseUrl);
+    const trader = await newTrader({ origin, paperbook: { identity: api.store } });
+    const socket = await connected(t, origin, trader);
+    socket.send('subscribe', { channels: ['trade'], market_tickers: ['T-LIONS'] });
+    socket.send('subscribe', { channels: ['market_lifecycle_v2'] });
+    await socket.until(() => socket.of('subscribed').length === 2);
+    const market = api.context.catalog.instruments().find(({ homeMarkets }) => {
+      return api.catalog.marketName(homeMarkets[0] ?? -1) === 'venue_a/T-LIONS';
+    })!.homeMarkets[0]!;
+    const tick = { source: 0, atMs: NOON_MS } as const;
+    const trade = { kind: 'trade', ...tick, yesPriceCents: 41, contracts: 7 } as const;
+    api.bus.publish({ ...trade, market, side: 'no' });
+    api.bus.publish({ ...trade, market: market + 1, side: 'no' });
+    const told = await socket.first('trade');
+    t.like(told, { sid: 1, seq: 1 });
+    t.like(told.msg, {
+      ...{ market_ticker: 'T-LIONS', yes_price_dollars: '0.4100', no_price_dollars: '0.5900' },
+      ...{ count_fp: '7.00', taker_outcome_side: 'no', taker_book_side: 'ask' },
+    });
+    const { data } = await trader.markets.getTrades(10);
+    t.is(data.trades.find(({ ticker }) => ticker === 'T-LIONS')!.trade_id, told.msg.trade_id);
+    api.bus.publish({ kind: 'status', ...tick, market, status: 'paused' });
+    const payouts = { yesPayoutCents: 100, noPayoutCents: 0 };
+    api.bus.publish({ kind: 'result', ...tick, market, outcome: 'yes', ...payouts });
+    await socket.until(() => socket.of('market_lifecycle_v2').length === 3);
+    t.deepEqual(
+      socket.of('market_lifecycle_v2').map(({ msg, seq }) => [msg.event_type, seq]),
+      [
+        ['deactivated', 1],
+        ['determined', 2],
+        ['settled', 3],
+      ],
+    );
+    t.is(socket.of('trade').length, 1);
+    await api.switches.set('venueData', false);
+    t.is(await socket.until(() => socket.code), 4401);
+  },
+);
