@@ -3413,7 +3413,6 @@ export type VenueKeyCreateResponse = {
     /**
      * The private key in PEM, shown once. The server does not keep it.
      * @pattern ^-----BEGIN RSA PRIVATE KEY-----
-     *
      */
     privateKeyPem: string;
 };

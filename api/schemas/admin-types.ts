@@ -3,6 +3,7 @@ import type { Static } from '@sinclair/typebox';
 import type {
   AdjustmentAnswer,
   AdminKeysAnswer,
+  AdminMarketsAnswer,
   AdminUserAnswer,
   AdminUsersAnswer,
   DiscoveryAnswer,
@@ -13,6 +14,7 @@ import type {
   ShardsAnswer,
   SwitchAnswer,
 } from './admin.ts';
+import type { PortfolioAnswer, TradesAnswer } from './trading.ts';
 
 export type Discovery = Static<typeof DiscoveryAnswer>;
 export type DiscoveryEntry = Discovery['entries'][number];
@@ -30,5 +32,10 @@ export type User = Changed['user'];
 export type Plan = User['plan'];
 export type KeysPage = Static<typeof AdminKeysAnswer>;
 export type Key = KeysPage['keys'][number];
+export type Markets = Static<typeof AdminMarketsAnswer>;
+export type Portfolio = Static<typeof PortfolioAnswer>;
+export type Position = Portfolio['positions'][number];
+export type TradesPage = Static<typeof TradesAnswer>;
+export type Trade = TradesPage['trades'][number];
 export type Settlement = Static<typeof SettlementAnswer>;
 export type Adjustment = Static<typeof AdjustmentAnswer>;

@@ -1,5 +1,6 @@
 /** Schemas of the admin listener. Only the server and its own command use them. */
 import { Type } from '@sinclair/typebox';
+import { GAME_STATUSES } from '../../engine/base/units.ts';
 import { CONNECTION_STATES } from '../../feeds/connection/connection-status.ts';
 import {
   Count,
@@ -239,6 +240,26 @@ export const UsersQuery = strict({
   ),
 });
 export const KeysQuery = strict({ ...PAGE, userId: Type.Optional(Uuid) });
+
+export const MarketsQuery = strict({
+  limit: limitOf(50, 20),
+  search: Type.Optional(
+    Type.String({ minLength: 1, maxLength: 100, description: '1 to 100 characters' }),
+  ),
+});
+export const AdminMarketsAnswer = strict({
+  markets: Type.Array(
+    strict({
+      /** `venue_a/TICKER` */
+      market: Type.String(),
+      /** What its yes means. An instrument may have it as its no. */
+      yesLabel: Type.String(),
+      league: Type.String(),
+      startsAt: DateTime,
+      gameStatus: nullable(oneOf(GAME_STATUSES)),
+    }),
+  ),
+});
 
 const AdminUser = strict({
   id: Uuid,

@@ -136,7 +136,7 @@ export const NewVenueKeyAnswer = strict(
   {
     ...VENUE_KEY,
     privateKeyPem: Type.String({
-      pattern: '^-----BEGIN RSA PRIVATE KEY-----\n',
+      pattern: '^-----BEGIN RSA PRIVATE KEY-----',
       description: 'The private key in PEM, shown once. The server does not keep it.',
     }),
   },

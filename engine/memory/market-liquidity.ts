@@ -1,7 +1,7 @@
 /**
- * Displayed sizes that fill once for all accounts which share them, over all shards of a process.
+ * Displayed sizes that fill once for all accounts which share them, over all shards of a server.
  * How much of a level is taken lies in memory that the shards share. A shard takes under a lock,
- * before it writes a fact of it. Rules T230 to T236 (engine/RULES.md).
+ * before it writes a fact of it. Rules T230 to T235 (engine/RULES.md).
  *
  * Shards read the same feed, each at its own place. So a level is told by its times: how a shard's
  * view of it relates to what others have taken of it.
@@ -17,7 +17,7 @@ import type {
   Side,
 } from '../base/units.ts';
 
-/** The memory that the shards of a process share. */
+/** The memory that the shards of a server share. */
 export type LiquidityMemory = {
   shards: number;
   control: SharedArrayBuffer;
@@ -211,7 +211,7 @@ export class MarketLiquidity {
       const at = this.#volumeAt(name);
       const mine = at + VOLUME_BY_SHARD + this.#shard;
       if (!this.#isVolume(at, name)) {
-        // A later one is in its place, so this shard is far behind: others may have had all of it.
+        // A later one is in its place, so this shard is late: others may have had all of it.
         if (words[at + VOLUME_MS]! > name.atMs) return 0;
         this.#beginVolume(at, name);
       } else if (words[mine] !== 0 && words[mine] !== number) this.#beginVolume(at, name);

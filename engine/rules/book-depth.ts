@@ -69,16 +69,16 @@ export class BookDepth {
     at.highMs = Math.max(at.highMs, tick.atMs);
     // What a start finds may have been displayed before it.
     at.lowMs = sides.isNew ? 0 : Math.min(tick.sinceMs ?? at.highMs, at.highMs);
-    if (sides.isNew) sides.isNew = isEmpty(tick);
     if (depthChange === undefined) {
       sides.yes.setAll(asksOf(tick, 'yes'), at);
       sides.no.setAll(asksOf(tick, 'no'), at);
-      return;
+    } else {
+      for (const [cents, contracts] of depthChange.yesAsks) sides.yes.set(cents, contracts, at);
+      for (const [cents, contracts] of depthChange.yesBids) {
+        sides.no.set(complement(cents), contracts, at);
+      }
     }
-    for (const [cents, contracts] of depthChange.yesAsks) sides.yes.set(cents, contracts, at);
-    for (const [cents, contracts] of depthChange.yesBids) {
-      sides.no.set(complement(cents), contracts, at);
-    }
+    if (sides.isNew) sides.isNew = sides.yes.isEmpty && sides.no.isEmpty;
   }
 
   /** An operator has set the clock back. */
@@ -207,10 +207,6 @@ export class BookDepth {
     invariant(sides !== undefined, 'a market has a live price but no quote');
     return sides;
   }
-}
-
-function isEmpty({ yesBidCents, yesAskCents }: QuoteTick): boolean {
-  return yesBidCents === NO_PRICE && yesAskCents === NO_PRICE;
 }
 
 /** Whose levels, and of which side. */

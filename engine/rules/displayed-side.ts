@@ -80,6 +80,10 @@ export class DisplayedSide {
     };
   }
 
+  get isEmpty(): boolean {
+    return this.nextAfter(0) === PAYOUT_CENTS;
+  }
+
   /** The next displayed ask above `cents`; 100: none. From 0: the best. */
   nextAfter(cents: PriceCents): PriceCents {
     let next = cents + 1;

@@ -48,7 +48,7 @@ export type QuoteTick = {
    */
   unknown?: boolean;
   /**
-   * It stands for several quotes of the market, of which this is the time of the first. Rule D7
+   * It replaces earlier quotes of the market that nobody has read; the time of the first of them. Rule D7
    * (engine/RULES.md).
    */
   sinceMs?: EpochMs;

@@ -15,6 +15,7 @@ import type {
 import type { Depth, QuoteTick } from '../../engine/rules/messages.ts';
 import {
   type Level,
+  type ModelMarket,
   type ModelQuote,
   type ModelState,
   marketOf,
@@ -126,6 +127,10 @@ export function take(
   for (const { market, book, yesCents, contracts } of lots) {
     const level = marketOf(state, market).quote![book].find((one) => one.yesCents === yesCents)!;
     level.takenBy.push({ taker: takerOf(order), contracts });
+    if (order.liquidity === 'account') continue;
+    const taken = takenBy(level, takerOf(order));
+    const { shared } = marketOf(state, market);
+    shared.set(`${book} ${yesCents}`, { contracts: level.contracts, taken });
   }
 }
 
@@ -136,17 +141,12 @@ function takenBy(level: Level, taker: Taker): Contracts {
 }
 
 /** T233: after a start a level of the same size is the same, for all that share sizes. */
-export function rememberShared(
-  quote: ModelQuote,
-  before: Pick<ModelQuote, 'bids' | 'asks'> | null,
-): void {
-  if (before === null) return;
+export function rememberShared({ shared }: ModelMarket, quote: ModelQuote): void {
   for (const book of ['bids', 'asks'] as const) {
     for (const level of quote[book]) {
-      const then = before[book].find(({ yesCents }) => yesCents === level.yesCents);
-      if (then?.contracts !== level.contracts) continue;
-      const shared = then.takenBy.filter(({ taker }) => taker === 'all that share');
-      level.takenBy = structuredClone(shared);
+      const last = shared.get(`${book} ${level.yesCents}`);
+      if (last?.contracts !== level.contracts) continue;
+      level.takenBy = [{ taker: 'all that share', contracts: last.taken }];
     }
   }
 }

@@ -396,8 +396,8 @@ function takeQuote(state: ModelState, tick: QuoteTick): void {
     ...booksOf(tick, last),
   };
   rememberTaken(market.quote, last);
-  rememberShared(market.quote, market.before);
-  if (market.quote.bids.length + market.quote.asks.length > 0) market.before = null;
+  if (market.isNew) rememberShared(market, market.quote);
+  if (market.quote.bids.length + market.quote.asks.length > 0) market.isNew = false;
 }
 
 /** A cancelled game voids its markets without a result. Rule S7 (engine/RULES.md). */

@@ -58,12 +58,13 @@ export function quote(state: ModelState, query: QuoteQuery, nowMs: EpochMs): Rep
   });
 }
 
-/** Nothing without a result of the venue_a market. */
+/** Nothing without a result of the venue_a market, the first of several. */
 function resultOf(state: ModelState, instrumentId: string): Json {
   for (const listing of listingsInVenueOrder(state, instrumentId)) {
-    const number = listing.venue === 'venue_a' ? marketNumberOfListing(state, listing) : null;
+    if (listing.venue !== 'venue_a') continue;
+    const number = marketNumberOfListing(state, listing);
     const result = number === null ? null : marketOf(state, number).result;
-    if (result === null) continue;
+    if (result === null) return {};
     const { outcome } = result;
     if (outcome === 'void') return { result: { outcome, yesPaysCents: null } };
     // The payout of the market's side that wins when the instrument's yes does.

@@ -65,7 +65,7 @@ export function takerOf(order: { account: Uuid; liquidity: Liquidity }): Taker {
 
 export type LastTrade = { priceCents: PriceCents | null; atMs: EpochMs };
 
-type ModelMarket = {
+export type ModelMarket = {
   status: MarketStatus;
   /**
    * Its venue's messages about its closing, the first first: a time, or that it announces the
@@ -75,8 +75,10 @@ type ModelMarket = {
   result: MarketResult | null;
   corrections: number;
   quote: ModelQuote | null;
-  /** T233: what was displayed and taken before a start, until the first levels after it. */
-  before: Pick<ModelQuote, 'bids' | 'asks'> | null;
+  /** T233: by book and price, the last display that orders took from that share sizes. */
+  shared: Map<string, { contracts: Contracts; taken: Contracts }>;
+  /** T233: no level was displayed since the start. */
+  isNew: boolean;
   /** Price of the market's yes, then the price of each outcome when that outcome was bought. */
   lastTrade: LastTrade | null;
   lastTradeOf: { yes: LastTrade | null; no: LastTrade | null };
@@ -266,11 +268,12 @@ export function emptyState(options: TradingOptions): ModelState {
 export function forgetLive(state: ModelState): void {
   state.venueData = false;
   state.selfReset = false;
+  state.followsBooks = false;
   state.sources.clear();
   for (const market of state.markets.values()) {
     market.status = 'open';
     market.closings = [];
-    market.before ??= market.quote;
+    market.isNew = true;
     market.quote = null;
     market.levels = null;
     market.lastTrade = null;
@@ -319,7 +322,8 @@ export function marketOf(state: ModelState, market: MarketNumber): ModelMarket {
       result: null,
       corrections: 0,
       quote: null,
-      before: null,
+      shared: new Map(),
+      isNew: true,
       levels: null,
       lastTrade: null,
       lastTradeOf: { yes: null, no: null },

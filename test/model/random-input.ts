@@ -129,7 +129,8 @@ function operatorCommand(world: RandomWorld): Command {
     }
     case 'switches': {
       const venueData = !random.oneIn(3);
-      return { kind: 'switches', atMs: nowMs, venueData, selfReset: random.oneIn(2) };
+      const switches = { kind: 'switches', venueData, selfReset: random.oneIn(2) } as const;
+      return { ...switches, atMs: nowMs, ...(world.chosen !== null && { followsBooks: true }) };
     }
     case 'reset':
       return { kind: 'reset', atMs: nowMs, account: someAccount(world) };

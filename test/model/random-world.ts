@@ -52,7 +52,7 @@ export type RandomWorld = {
   realism: RandomSource | null;
   /** Which orders net. */
   nets: RandomSource;
-  /** T158: what each account has chosen; null: all have the preset `simple`, but for latency. */
+  /** T158: what each account has chosen; null: all have the preset `simple`, some with latency. */
   chosen: { random: RandomSource; of: Map<Uuid, Realism> } | null;
   /** No two steps are of one millisecond, and none goes back without the operator. */
   apart: boolean;

@@ -81,8 +81,11 @@ class Simulation {
     this.#isCrowd = chance.oneIn(6);
     const accounts = this.#isCrowd ? CROWD : FEW;
     const { quoteMaxAgeMs } = core;
+    // Accounts of different realism, every other time.
+    const perAccount = seed % 2 === 0;
+    const levels = core.fillModel === 'queue' || perAccount;
     this.#input = createRandomInput(
-      { seed, quoteMaxAgeMs, countedOneIn, accounts, levels: core.fillModel === 'queue' },
+      { seed, quoteMaxAgeMs, countedOneIn, accounts, levels, perAccount, apart: perAccount },
       this.#model,
     );
     const seedsOwn = chance.oneIn(8) ? 'sync' : 'commit';

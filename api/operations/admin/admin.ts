@@ -24,10 +24,12 @@ import {
   SwitchBody,
 } from '../../schemas/admin.ts';
 import type { ServerContext } from '../server-context.ts';
+import { accountAdminRoutes } from './accounts.ts';
 import { clockAdminRoutes } from './clock.ts';
 import { correctionAdminRoutes } from './corrections.ts';
 import { discoveryAdminRoutes } from './discovery.ts';
 import { keyAdminRoutes } from './keys.ts';
+import { marketAdminRoute } from './markets.ts';
 import { organizationAdminRoutes } from './organizations.ts';
 import { playbackAdminRoutes } from './playback.ts';
 import { realismAdminRoutes } from './realism.ts';
@@ -56,6 +58,8 @@ export function adminRoutes(context: ServerContext, metrics: Metrics): Route<Ope
   return [
     ...healthRoutes(context, metrics),
     ...userAdminRoutes(context),
+    ...accountAdminRoutes(context),
+    marketAdminRoute(context),
     ...keyAdminRoutes(context),
     ...organizationAdminRoutes(context),
     ...venueKeyAdminRoutes(context),

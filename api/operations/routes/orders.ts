@@ -207,7 +207,7 @@ type RowsQuery = {
 
 /** The filter of a list of rows for an account. */
 export function pageOf(
-  { id, organizationSlug }: PaperAccount,
+  { id, organizationSlug }: Pick<PaperAccount, 'id' | 'organizationSlug'>,
   { limit, before, tag, only }: RowsQuery,
 ) {
   return { account: id, organizationSlug, limit, before, tag, ...(only === null ? {} : { only }) };

@@ -5,7 +5,9 @@ import { Confirm } from '../parts/confirm.tsx';
 import { SelectField, TextField } from '../parts/field.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
-import { adjust, settle } from './state.ts';
+import { Picker } from './picker.tsx';
+import { adjust, findMarkets, findUsers, settle } from './state.ts';
+import { nameOf } from './users.tsx';
 import {
   adjustmentPlan,
   adjustmentWords,
@@ -56,13 +58,13 @@ function SettleForm() {
       plan={() => (isCorrection ? correctionPlan : settlementPlan)(name, result)}
       run={async () => settlementWords(await settle(name, result, isCorrection))}
     >
-      <TextField
+      <Picker
         label="Market"
-        required
         maxLength={300}
-        hint="Its name at venue_a, or with another venue before it: venue_b/NAME."
+        hint="Words of the game or the team, or its name: TICKER of venue_a, venue_b/NAME."
         value={market}
-        onText={setMarket}
+        onValue={setMarket}
+        find={pickMarkets}
       />
       <SelectField<Purpose>
         label="What for"
@@ -86,6 +88,19 @@ function SettleForm() {
   );
 }
 
+async function pickMarkets(words: string) {
+  const found = await findMarkets(words);
+  return found.map(({ market, yesLabel, league, gameStatus }) => {
+    const status = gameStatus === null ? '' : `, ${gameStatus}`;
+    return { value: market, text: `Yes: ${yesLabel}`, detail: `${market}, ${league}${status}` };
+  });
+}
+
+async function pickUsers(words: string) {
+  const found = await findUsers(words);
+  return found.map((user) => ({ value: user.id, text: nameOf(user), detail: user.id }));
+}
+
 function AdjustForm() {
   const [userId, setUserId] = useState('');
   const [text, setText] = useState('');
@@ -100,13 +115,13 @@ function AdjustForm() {
       plan={() => adjustmentPlan(id, dollars!)}
       run={async () => adjustmentWords(await adjust(id, dollars!))}
     >
-      <TextField
-        label="Id of the user"
-        required
-        maxLength={36}
-        hint="The Users view shows it."
+      <Picker
+        label="User"
+        maxLength={254}
+        hint="A part of the address or the name, or the whole id."
         value={userId}
-        onText={setUserId}
+        onValue={setUserId}
+        find={pickUsers}
       />
       <TextField
         label="Dollars"

@@ -74,7 +74,7 @@ const COLUMNS: readonly Column<Feed>[] = [
 /** Fields that do not fit into a row. */
 function Remarks({ rows }: { rows: readonly Feed[] }) {
   const found = rows.filter(
-    (feed) => feed.lastProblem ?? feed.missedStatesProblem ?? feed.unquotedMarkets[0],
+    (feed) => isDown(feed) || feed.missedStatesProblem !== null || feed.unquotedMarkets.length > 0,
   );
   return (
     <>
@@ -97,16 +97,18 @@ function Remarks({ rows }: { rows: readonly Feed[] }) {
   );
 }
 
-/** Over once the connection is open again. Rule O22 (api/RULES.md). */
-function LastProblem({ of: { state, lastProblem, lastProblemAt } }: { of: Feed }) {
-  if (lastProblem === null || lastProblemAt === null) return null;
-  const isOver = state === 'open';
+/** It is over once the connection is open again, and then it goes. Rule O22 (api/RULES.md). */
+function LastProblem({ of: feed }: { of: Feed }) {
+  if (!isDown(feed)) return null;
   return (
-    <p class={isOver ? 'hint' : 'is-loss'}>
-      {isOver ? 'Over, and connected again' : 'Last problem'}: {lastProblem},{' '}
-      <When iso={lastProblemAt} />
+    <p class="is-loss">
+      Last problem: {feed.lastProblem}, <When iso={feed.lastProblemAt!} />
     </p>
   );
+}
+
+function isDown({ state, lastProblem, lastProblemAt }: Feed): boolean {
+  return state !== 'open' && lastProblem !== null && lastProblemAt !== null;
 }
 
 export function MarketNames({ of }: { of: readonly string[] }) {

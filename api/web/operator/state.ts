@@ -7,12 +7,16 @@ import type {
   Feeds,
   Key,
   KeysPage,
+  Markets,
   Plan,
+  Portfolio,
   Problems,
   Ready,
   Settlement,
   Shards,
   Switched,
+  Trade,
+  TradesPage,
   User,
   UsersPage,
 } from '../../schemas/admin-types.ts';
@@ -25,6 +29,7 @@ import { ask, startToken, token } from './token.ts';
 /** The present place: the fragment of the page's address. */
 export const place = signal<Place>(placeOf(location.hash));
 
+const PICKS_MAX = 8;
 export const SWITCHES = { venueData: 'admin/venue-data', trading: 'admin/trading' } as const;
 export type SwitchName = keyof typeof SWITCHES;
 /** `notReady`: the sentence of a server that accepts no requests now. */
@@ -56,6 +61,11 @@ export const user = new Loader(async (id: string) => {
 });
 export const keys = new Loader((userId: string) => askKeys(userId, null));
 
+export const portfolio = new Loader((userId: string) =>
+  ask<Portfolio>('GET', `admin/users/${userId}/portfolio`),
+);
+export const trades = new Loader((userId: string) => askTrades(userId, null));
+
 export function startOperator(): void {
   addEventListener('hashchange', () => {
     place.value = placeOf(location.hash);
@@ -63,7 +73,8 @@ export function startOperator(): void {
   startToken();
   effect(() => {
     if (token.value !== null) return;
-    for (const known of [feeds, shards, health, switches, users, user, keys]) known.clear();
+    for (const known of [feeds, shards, health, switches, discovery]) known.clear();
+    for (const known of [users, user, keys, portfolio, trades]) known.clear();
   });
 }
 
@@ -84,6 +95,23 @@ export async function moreKeys(userId: string, cursor: string): Promise<void> {
   keys.change((now) =>
     now.nextCursor === cursor ? { rows: [...now.rows, ...rows], nextCursor } : now,
   );
+}
+
+export async function moreTrades(userId: string, cursor: string): Promise<void> {
+  const { rows, nextCursor } = await askTrades(userId, cursor);
+  trades.change((now) =>
+    now.nextCursor === cursor ? { rows: [...now.rows, ...rows], nextCursor } : now,
+  );
+}
+
+/** The best matches, to pick one. */
+export async function findUsers(search: string): Promise<readonly User[]> {
+  return (await askUsers(search, null, PICKS_MAX)).rows;
+}
+
+export async function findMarkets(search: string): Promise<Markets['markets']> {
+  const query = queryOf({ search, limit: String(PICKS_MAX) });
+  return (await ask<Markets>('GET', `admin/markets?${query}`)).markets;
 }
 
 export async function changePlan(userId: string, plan: Plan): Promise<void> {
@@ -118,6 +146,17 @@ async function askUsers(search: string, cursor: string | null, limit = 50): Prom
 async function askKeys(userId: string, cursor: string | null): Promise<Rows<Key>> {
   const page = await ask<KeysPage>('GET', `admin/keys?${queryOf({ userId, cursor })}`);
   return { rows: page.keys, nextCursor: page.nextCursor };
+}
+
+/** Each with its id as the rows of a table have it. */
+async function askTrades(
+  userId: string,
+  cursor: string | null,
+): Promise<Rows<Trade & { id: string }>> {
+  const query = queryOf({ cursor });
+  const page = await ask<TradesPage>('GET', `admin/users/${userId}/trades?${query}`);
+  const rows = page.trades.map((trade) => ({ ...trade, id: trade.tradeId }));
+  return { rows, nextCursor: page.nextCursor };
 }
 
 /** Null and empty fields are left out. */

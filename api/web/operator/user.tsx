@@ -1,27 +1,30 @@
-/** One user: plan, limits, keys. */
+/** One user: plan, limits, the account with its positions and trades, keys. */
 
 import { useEffect, useState } from 'preact/hooks';
-import type { Key, Plan, User } from '../../schemas/admin-types.ts';
+import type { Key, Plan, Portfolio, Position, Trade, User } from '../../schemas/admin-types.ts';
 import { Confirm } from '../parts/confirm.tsx';
 import { CopyButton } from '../parts/copy-button.tsx';
 import { SelectField } from '../parts/field.tsx';
 import { Loading, Skeleton } from '../parts/loading.tsx';
+import { Money } from '../parts/money.tsx';
 import { Name } from '../parts/name.tsx';
-import type { Column } from '../parts/table.tsx';
+import { Empty } from '../parts/notice.tsx';
+import { type Column, Table } from '../parts/table.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
 import { When } from '../parts/when.tsx';
+import { cents, counted, whole } from '../state/format.ts';
 import { Pages } from './pages.tsx';
 import { placeHref } from './place-text.ts';
-import { changePlan, keys, moreKeys, user } from './state.ts';
+import { changePlan, keys, moreKeys, moreTrades, portfolio, trades, user } from './state.ts';
 import { nameOf } from './users.tsx';
 import { limitLines, PLAN_WORDS } from './words.ts';
 
 export function UserView({ id }: { id: string }) {
   useEffect(() => {
-    user.clear();
-    keys.clear();
-    void user.load(id);
-    void keys.load(id);
+    for (const of of [user, keys, portfolio, trades]) {
+      of.clear();
+      void of.load(id);
+    }
   }, [id]);
   return (
     <>
@@ -39,6 +42,31 @@ export function UserView({ id }: { id: string }) {
             <PlanForm key={`${found.id} ${found.plan}`} of={found} />
             <Limits of={found} />
           </>
+        )}
+      </Loading>
+      <h2>Account</h2>
+      <Loading
+        of={portfolio.now.value}
+        skeleton={<Skeleton lines={5} of="the account" />}
+        again={() => void portfolio.load(id)}
+      >
+        {(found) => <Holdings of={found} />}
+      </Loading>
+      <h2>Trades</h2>
+      <Loading
+        of={trades.now.value}
+        skeleton={<Skeleton lines={3} of="the trades" />}
+        again={() => void trades.load(id)}
+      >
+        {(rows) => (
+          <Pages
+            caption="Trades, newest first"
+            name="trades"
+            columns={TRADE_COLUMNS}
+            of={rows}
+            empty="This user has no trades yet."
+            more={(cursor) => moreTrades(id, cursor)}
+          />
         )}
       </Loading>
       <h2>Keys</h2>
@@ -148,6 +176,106 @@ function Limits({ of: person }: { of: User }) {
       )}
     </section>
   );
+}
+
+/** The balance of the personal account, and what is open. */
+function Holdings({ of: { account, positions, positionsCount, ordersCount } }: { of: Portfolio }) {
+  if (account === null) {
+    return <Empty>This user has not traded yet. The account begins with the first order.</Empty>;
+  }
+  return (
+    <>
+      <section class="panel" aria-label="Account">
+        <dl class="terms">
+          <dt>Balance</dt>
+          <dd>
+            <Money dollars={account.balanceDollars} />
+          </dd>
+          <dt>Net worth</dt>
+          <dd>
+            <Money dollars={account.netWorthDollars} />
+          </dd>
+          <dt>Held by resting orders</dt>
+          <dd>
+            <Money dollars={account.heldDollars} /> in {counted(ordersCount, 'order')}
+          </dd>
+          <dt>Profit or loss of this run</dt>
+          <dd>
+            <Money dollars={account.pnlSinceResetDollars} signed />
+          </dd>
+          <dt>Adjustments in this run</dt>
+          <dd>
+            <Money dollars={account.adjustmentsInRunDollars} signed />
+          </dd>
+        </dl>
+      </section>
+      {positions.length === 0 ? (
+        <Empty>Nothing is open.</Empty>
+      ) : (
+        <Table
+          caption="Open positions"
+          isCaptionShown
+          columns={POSITION_COLUMNS}
+          rows={positions}
+          keyOf={({ tradeId }) => tradeId}
+        />
+      )}
+      {positionsCount > positions.length && (
+        <p>
+          The first {whole(positions.length)} of {whole(positionsCount)} are shown.
+        </p>
+      )}
+    </>
+  );
+}
+
+type Subject = Pick<Trade, 'instrumentLabel' | 'marketTicker' | 'instrumentSide' | 'contracts'>;
+
+/** Columns of everything that is held, or was. */
+const SUBJECT_COLUMNS = [
+  {
+    head: 'Market',
+    isHead: true,
+    cell: ({ instrumentLabel, marketTicker }: Subject) => (
+      <span class="two-lines">
+        <Name text={instrumentLabel ?? 'no longer listed'} />
+        {marketTicker !== undefined && <code class="hint">{marketTicker}</code>}
+      </span>
+    ),
+  },
+  { head: 'Side', cell: ({ instrumentSide }: Subject) => instrumentSide },
+  { head: 'Contracts', isNumber: true, cell: ({ contracts }: Subject) => whole(contracts) },
+];
+
+const POSITION_COLUMNS: readonly Column<Position>[] = [
+  ...SUBJECT_COLUMNS,
+  { head: 'Cost', isNumber: true, cell: ({ costDollars }) => <Money dollars={costDollars} /> },
+  { head: 'Mark', isNumber: true, cell: ({ markCents }) => priceOr(markCents, 'no bid') },
+  {
+    head: 'Profit or loss',
+    isNumber: true,
+    cell: ({ unrealizedPnlDollars: dollars }) =>
+      dollars === undefined ? '' : <Money dollars={dollars} signed />,
+  },
+  { head: 'Opened', cell: ({ openedAt }) => <When iso={openedAt} /> },
+];
+
+const TRADE_COLUMNS: readonly Column<Trade & { id: string }>[] = [
+  ...SUBJECT_COLUMNS,
+  { head: 'Status', cell: ({ status }) => status },
+  { head: 'Cost', isNumber: true, cell: ({ costDollars }) => <Money dollars={costDollars} /> },
+  {
+    head: 'Profit or loss',
+    isNumber: true,
+    cell: ({ pnlDollars }) => (pnlDollars === null ? '' : <Money dollars={pnlDollars} signed />),
+  },
+  { head: 'Opened', cell: ({ openedAt }) => <When iso={openedAt} /> },
+  { head: 'Closed', cell: ({ closedAt }) => whenOr(closedAt, '') },
+  { head: 'Trade', cell: ({ tradeId }) => <code class="id">{tradeId}</code> },
+];
+
+function priceOr(price: number | null | undefined, words: string) {
+  return price === null || price === undefined ? words : cents(price);
 }
 
 const KEY_COLUMNS: readonly Column<Key>[] = [

@@ -1,8 +1,7 @@
 /** What happens to the account, for some seconds over any view. Rule U43 (api/RULES.md). */
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { AccountEvent } from '../../client/stream-types.ts';
 import { events } from '../state/account.ts';
-import { type Toast, toastOf } from '../state/event-words.ts';
+import { type ShownEvent, type Toast, toastOf } from '../state/event-words.ts';
 
 const SHOWN_MS = 8000;
 const TOGETHER_MAX = 3;
@@ -40,7 +39,7 @@ export function ToastList() {
 }
 
 /** The oldest first. */
-function newOf(latest: readonly AccountEvent[], seen: Set<string>): Toast[] {
+function newOf(latest: readonly ShownEvent[], seen: Set<string>): Toast[] {
   const news = latest.filter(({ eventId }) => !seen.has(eventId));
   for (const { eventId } of news) seen.add(eventId);
   return news.toReversed().flatMap((event) => toastOf(event) ?? []);

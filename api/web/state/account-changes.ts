@@ -4,17 +4,13 @@
  * header with a WebSocket.
  */
 import type { Order, Trade } from '../../client/generated.js';
-import type { AccountEvent } from '../../client/stream-types.ts';
+import type { ShownEvent } from './event-words.ts';
 
 /** The newest of each, as the API lists them. */
 export type AccountLook = { orders: readonly Order[]; trades: readonly Trade[] };
 
 /** The newest first. Ids of events are of this page alone. @param at of the second look */
-export function changesBetween(
-  before: AccountLook,
-  after: AccountLook,
-  at: string,
-): AccountEvent[] {
+export function changesBetween(before: AccountLook, after: AccountLook, at: string): ShownEvent[] {
   const orders = new Map(before.orders.map((order) => [order.orderId, order]));
   const trades = new Map(before.trades.map((trade) => [trade.tradeId, trade]));
   const events = [
@@ -24,9 +20,9 @@ export function changesBetween(
   return events.sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
 }
 
-function orderEvents(before: Order | undefined, order: Order, at: string): AccountEvent[] {
+function orderEvents(before: Order | undefined, order: Order, at: string): ShownEvent[] {
   const { orderId, createdAt, updatedAt, status, filledContracts } = order;
-  const events: AccountEvent[] = [];
+  const events: ShownEvent[] = [];
   const add = (type: OrderEventType, when: string) => {
     events.push({ eventId: `${orderId} ${type} ${filledContracts}`, type, at: when, order });
   };
@@ -42,7 +38,7 @@ function orderEvents(before: Order | undefined, order: Order, at: string): Accou
 }
 
 /** Of a trade that was over, and has another result now. Rule J44 (api/RULES.md). */
-function correctionOf(before: Trade | undefined, trade: Trade, at: string): AccountEvent | null {
+function correctionOf(before: Trade | undefined, trade: Trade, at: string): ShownEvent | null {
   if (before?.closedAt == null || before.pnlDollars === null || trade.pnlDollars === null) {
     return null;
   }
@@ -52,16 +48,17 @@ function correctionOf(before: Trade | undefined, trade: Trade, at: string): Acco
   const { tradeId } = trade;
   const eventId = `${tradeId} corrected ${at}`;
   // The sandbox of an organization is never reset.
-  return { eventId, type: 'trade_corrected', at, tradeId, from, to, cashDollars: cents / 100 };
+  const change = { from, to, cashDollars: cents / 100 };
+  return { eventId, type: 'trade_corrected', at, tradeId, ...change, trade };
 }
 
 function resultOf({ status, resolvedOutcome }: Trade): 'yes' | 'no' | 'void' | 'scalar' {
   return status === 'void' ? 'void' : (resolvedOutcome ?? 'scalar');
 }
 
-function tradeEvents(before: Trade | undefined, trade: Trade, at: string): AccountEvent[] {
+function tradeEvents(before: Trade | undefined, trade: Trade, at: string): ShownEvent[] {
   const { tradeId, openedAt, closedAt, closeReason } = trade;
-  const events: AccountEvent[] = [];
+  const events: ShownEvent[] = [];
   const corrected = correctionOf(before, trade, at);
   if (corrected !== null) events.push(corrected);
   if (closedAt !== null && (before?.closedAt ?? null) === null) {
@@ -75,7 +72,7 @@ function tradeEvents(before: Trade | undefined, trade: Trade, at: string): Accou
   return events;
 }
 
-type OrderEventType = Extract<AccountEvent['type'], `order_${string}`>;
+type OrderEventType = Extract<ShownEvent['type'], `order_${string}`>;
 const ORDER_ENDS = {
   resting: null,
   executed: 'order_filled',

@@ -9,6 +9,12 @@ import { CANCEL_WORDS } from './order-words.ts';
 import { hrefOf } from './route-text.ts';
 import { holdingWords, orderWords, outcomeOf, pnlWords } from './trade-words.ts';
 
+type Correction = Extract<AccountEvent, { type: 'trade_corrected' }>;
+/** An event as the page has it: a correction names its trade; null: it is none of the newest. */
+export type ShownEvent =
+  | Exclude<AccountEvent, { type: 'trade_corrected' }>
+  | (Correction & { trade: Trade | null });
+
 export type EventWords = {
   /** `Bought` */
   what: string;
@@ -18,7 +24,7 @@ export type EventWords = {
   pnlDollars: number | null;
 };
 
-export function eventWords(event: AccountEvent): EventWords {
+export function eventWords(event: ShownEvent): EventWords {
   switch (event.type) {
     case 'order_placed':
       return plain('Order placed', orderWords(event.order));
@@ -46,12 +52,13 @@ export function eventWords(event: AccountEvent): EventWords {
     case 'trade_settled':
       return ended(event.trade);
     case 'trade_corrected': {
-      const { from, to, cashDollars } = event;
+      const { from, to, cashDollars, trade } = event;
       const moved =
         cashDollars === 0
           ? 'The balance stays'
           : `${money(Math.abs(cashDollars))} is ${cashDollars > 0 ? 'added to' : 'taken from'} the balance`;
-      return plain('Result corrected', `The operator replaced ${from} by ${to}. ${moved}.`);
+      const of = trade === null ? 'The' : `${holdingWords(trade)}: the`;
+      return plain('Result corrected', `${of} operator replaced ${from} by ${to}. ${moved}.`);
     }
     case 'account_reset':
       return plain('Account reset', 'A new run has begun with the start balance.');
@@ -95,15 +102,15 @@ function plain(what: string, detail: string): EventWords {
 }
 
 /** All of it as one sentence. */
-export function eventSentence(event: AccountEvent): string {
+export function eventSentence(event: ShownEvent): string {
   const { what, detail, pnlDollars } = eventWords(event);
   const pnl = pnlDollars === null ? '' : ` (${pnlWords(pnlDollars)})`;
   return `${what}${pnl}: ${detail.replace(/\.$/, '')}.`;
 }
 
 /** Null: it is about no market. */
-export function instrumentOf(event: AccountEvent): string | null {
-  if ('trade' in event) return event.trade.instrumentId;
+export function instrumentOf(event: ShownEvent): string | null {
+  if ('trade' in event) return event.trade?.instrumentId ?? null;
   return 'order' in event ? event.order.instrumentId : null;
 }
 
@@ -113,19 +120,20 @@ export type Toast = { id: string; kind: 'gain' | 'loss' | 'info'; sentence: stri
  * A short word of an event in any view; null: another event says it, or the owner did it just now.
  * Rule U43.
  */
-export function toastOf(event: AccountEvent): Toast | null {
+export function toastOf(event: ShownEvent): Toast | null {
   if (!isNews(event)) return null;
-  const { pnlDollars } = eventWords(event);
+  const dollars =
+    event.type === 'trade_corrected' ? event.cashDollars : eventWords(event).pnlDollars;
   const id = instrumentOf(event);
   return {
     id: event.eventId,
-    kind: pnlDollars === null || pnlDollars === 0 ? 'info' : pnlDollars > 0 ? 'gain' : 'loss',
+    kind: dollars === null || dollars === 0 ? 'info' : dollars > 0 ? 'gain' : 'loss',
     sentence: eventSentence(event),
     href: id === null ? hrefOf('portfolio') : hrefOf('market', id),
   };
 }
 
-function isNews(event: AccountEvent): boolean {
+function isNews(event: ShownEvent): boolean {
   switch (event.type) {
     case 'order_placed':
     case 'order_arrived':

@@ -4,13 +4,13 @@
  */
 import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import type { Portfolio } from '../../client/generated.js';
-import type { AccountEvent } from '../../client/stream-types.ts';
 import { events, portfolio, refreshPortfolio } from './account.ts';
 import { type AccountLook, changesBetween } from './account-changes.ts';
 import { type AccountId, ofAccount } from './account-id.ts';
 import { AnswerOrder } from './answer-order.ts';
 import { CallError } from './call-error.ts';
 import { call } from './calls.ts';
+import type { ShownEvent } from './event-words.ts';
 import { noteVenueData } from './live.ts';
 import { type Loaded, Loader } from './loaded.ts';
 import { report } from './problems.ts';
@@ -24,7 +24,7 @@ const EVENTS_MAX = 50;
 
 const account = signal<AccountId>(null);
 const sandbox = signal<Portfolio | null>(null);
-const sandboxEvents = signal<readonly AccountEvent[]>([]);
+const sandboxEvents = signal<readonly ShownEvent[]>([]);
 const failure = signal<unknown>(null);
 /** The last one at the sandbox that is shown. */
 let look: AccountLook | null = null;
@@ -49,7 +49,7 @@ export function portfolioOf(id: AccountId): Portfolio | null {
 }
 
 /** Its events while it is shown, the newest first. */
-export const shownEvents: ReadonlySignal<readonly AccountEvent[]> = computed(() =>
+export const shownEvents: ReadonlySignal<readonly ShownEvent[]> = computed(() =>
   account.value === null ? events.value : sandboxEvents.value,
 );
 

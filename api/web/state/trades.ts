@@ -1,9 +1,9 @@
 /** The trades of the account that is shown, page by page, and as they change. */
 import { effect, signal } from '@preact/signals';
 import type { Trade } from '../../client/generated.js';
-import type { AccountEvent } from '../../client/stream-types.ts';
 import { type AccountId, ofAccount } from './account-id.ts';
 import { call } from './calls.ts';
+import type { ShownEvent } from './event-words.ts';
 import { connection } from './live.ts';
 import { type Loaded, Loader, type Rows } from './loaded.ts';
 import { report } from './problems.ts';
@@ -34,7 +34,7 @@ export function followTrades(account: AccountId, filter: TradeFilter): () => voi
   if (current !== null && current.account !== account) tradedInstruments.value = new Map();
   current = asked;
   void loader.load(asked);
-  let seen: readonly AccountEvent[] = shownEvents.peek();
+  let seen: readonly ShownEvent[] = shownEvents.peek();
   const endEvents = effect(() => {
     const now = shownEvents.value;
     for (const event of newOf(seen, now)) takeEvent(asked, event);
@@ -102,11 +102,11 @@ async function nextRows(asked: Asked, cursor: string | null): Promise<Rows<Trade
   return page;
 }
 
-function takeEvent(asked: Asked, event: AccountEvent): void {
+function takeEvent(asked: Asked, event: ShownEvent): void {
   const { filter } = asked;
-  // The event has no trade: its row, and which filter it passes, is asked for.
+  // Which filter its trade passes now is asked for.
   if (event.type === 'trade_corrected') void loader.load(asked);
-  if (!('trade' in event)) return;
+  if (event.type === 'trade_corrected' || !('trade' in event)) return;
   noteInstruments([event.trade]);
   loader.change(({ rows, nextCursor }) => {
     return { rows: withTrade(rows, event.trade, filter, nextCursor !== null), nextCursor };
@@ -114,7 +114,7 @@ function takeEvent(asked: Asked, event: AccountEvent): void {
 }
 
 /** The oldest first. */
-function newOf(before: readonly AccountEvent[], now: readonly AccountEvent[]): AccountEvent[] {
+function newOf(before: readonly ShownEvent[], now: readonly ShownEvent[]): ShownEvent[] {
   const known = new Set(before);
   return now.filter((event) => !known.has(event)).reverse();
 }

@@ -208,7 +208,7 @@ test.serial(
       return [atMs, delta('no', 55, nth % 2 === 0 ? -10 : 10, atMs)];
     });
     const file = recording(t, lasting(moving));
-    const all = await found(t, file, '--latency', '1000');
+    const all = await found(t, file, '--latency', '1000', '--orders', '180');
     t.is(all.latencyMs, 1000);
     for (const contracts of [1, 10]) {
       const cost = all.takerCosts.find((one) => one.contracts === contracts)!;

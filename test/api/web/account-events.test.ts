@@ -3,7 +3,7 @@ import type { Side } from '../../../api/client/generated.js';
 import type { AccountEvent } from '../../../api/client/stream-types.ts';
 import { type AccountLook, changesBetween } from '../../../api/web/state/account-changes.ts';
 import { eventSentence, eventWords } from '../../../api/web/state/event-words.ts';
-import { outcomeOf, pnlWords } from '../../../api/web/state/trade-words.ts';
+import { holdingWords, outcomeOf, pnlWords } from '../../../api/web/state/trade-words.ts';
 import { orderOf, tradeOf } from './rows.ts';
 
 const NOW = '2026-11-24T12:00:00.000Z';
@@ -122,15 +122,19 @@ test('A123, J44: a trade that was over and has another result was corrected', (t
 
 test('A123: a corrected result is told with both results and the change of the balance', (t) => {
   const of = { eventId: '7', at: new Date(0).toISOString(), tradeId: tradeOf().tradeId } as const;
-  const said = (cashDollars: number) => {
+  const said = (cashDollars: number, trade: ReturnType<typeof tradeOf> | null = null) => {
     const change = { type: 'trade_corrected', from: 'yes', to: 'void', cashDollars } as const;
-    return eventSentence({ ...of, ...change });
+    return eventSentence({ ...of, ...change, trade });
   };
   t.is(
     said(-5.7),
     'Result corrected: The operator replaced yes by void. $5.70 is taken from the balance.',
   );
   t.is(said(0), 'Result corrected: The operator replaced yes by void. The balance stays.');
+  t.is(
+    said(5.7, tradeOf()),
+    `Result corrected: ${holdingWords(tradeOf())}: the operator replaced yes by void. $5.70 is added to the balance.`,
+  );
 });
 
 test('A116, T4: a trade has won where its result is its side of the instrument, whatever side of the market that is', (t) => {

@@ -107,6 +107,48 @@ pageTest(
 );
 
 pageTest(
+  'A123: after a correction the outcome, the cash, the words and the link are of the new result',
+  onStage(async (t, stage) => {
+    const { page } = await visit(t, stage, { at: AT });
+    await openPortfolio(page);
+    const turned = (await pricedInstruments(page)).filter(isTurned).at(-1)!;
+    const { id, label, listings } = turned;
+    await buyTen(page, id);
+    await rowsOf(page, 'Trades').first().waitFor();
+    const market = listings[0].venueMarketId;
+    const settle = (body: object) =>
+      callAsOperator(stage, 'POST', '/admin/settlements', { market, ...body });
+    const row = rowsOf(page, 'Trades').filter({ hasText: label });
+    const cashShown = async (dollars: number) => {
+      const text = `$${dollars.toLocaleString('en-US', { minimumFractionDigits: 2 })}`;
+      await page.locator('.funds-one').first().getByText(text, { exact: true }).waitFor();
+    };
+    const balance = async (): Promise<number> =>
+      (await callAs(page, 'GET', '/account')).balanceDollars;
+
+    // The instrument's yes is the market's no.
+    await settle({ result: 'no' });
+    await row.getByText('Won').waitFor();
+    const won = await balance();
+    await cashShown(won);
+    await settle({ result: 'yes', correct: true });
+    await row.getByText('Lost').waitFor();
+    t.is(Math.round(100 * (won - (await balance()))), 1000);
+    await cashShown(await balance());
+    const words = `10 yes of ${label}: the operator replaced yes by no. $10.00 is taken from the balance.`;
+    await page.getByRole('log').getByText(words).waitFor();
+    const toast = page.locator('.toast.is-loss').filter({ hasText: 'Result corrected' });
+    await toast.getByRole('link').click();
+    await page.getByText('Resolved: No').waitFor();
+    await page.goBack();
+    await row.getByText('Lost').waitFor();
+    await page.reload();
+    await row.getByText('Lost').waitFor();
+    t.is(await row.getByText('Won').count(), 0);
+  }),
+);
+
+pageTest(
   'A116, T4: yes and no of the other side of a market are won and lost alike in the API, on the page and at the command line',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT });

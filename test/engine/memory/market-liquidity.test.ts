@@ -75,7 +75,7 @@ test('T232: a shard knows its own changes of one millisecond', (t) => {
   t.is(free(two!, shown(30, 5, 1)), 0, 'another shard cannot tell: it takes no more than is left');
 });
 
-test('T232: a shard that is behind takes no more than is left of the newest display', (t) => {
+test('T232: a shard that is late takes no more than is left of the newest display', (t) => {
   const [one, two, three] = shardsOf(liquidityMemory(3));
   take(one!, shown(30, 9), 20);
   t.is(free(two!, shown(100, 5)), 10);
@@ -158,7 +158,7 @@ test('T234: a print is shared by all shards, and a later equal one is another', 
   t.is(one!.takeVolume(VOLUME, one!.nextVolume(), 1200, 1000), 1000, 'the venue said it again');
 });
 
-test('T234: a shard that is far behind fills nothing with a volume that is forgotten', (t) => {
+test('T234: a shard that is too late fills nothing with a volume that is forgotten', (t) => {
   const [one, two] = shardsOf(liquidityMemory(2));
   one!.takeVolume(VOLUME, one!.nextVolume(), 1200, 700);
   for (let atMs = 8; atMs < 100_000; atMs++) {

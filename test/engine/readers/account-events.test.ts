@@ -24,7 +24,7 @@ type Json = any;
 const STEPS = 1000;
 const SEEDS: Readonly<Record<FillModelName, readonly number[]>> = {
   top_of_book: [3, 5, 7, 46],
-  book_depth: [3, 5, 7, 32],
+  book_depth: [3, 5, 7, 32, 31],
   queue: [3, 5, 8, 25],
 };
 const BATCH = 5;

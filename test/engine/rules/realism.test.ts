@@ -1,9 +1,12 @@
 /** What an order keeps of its account's realism, and which model it has. */
 import test from 'ava';
 import { type Liquidity, NO_ROW, PLAIN } from '../../../engine/base/units.ts';
+import { liquidityMemory, MarketLiquidity } from '../../../engine/memory/market-liquidity.ts';
+import type { PlaceOrder, Tick } from '../../../engine/rules/messages.ts';
 import { remainingOf } from '../../../engine/rules/partial-fills.ts';
 import { placedUnder } from '../../../engine/rules/placed-under.ts';
 import { PRESETS, type Realism } from '../../../engine/rules/realism.ts';
+import type { CoreConfig } from '../../../engine/rules/reference-data.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
@@ -112,4 +115,132 @@ test('T164, T152: one print fills the resting orders of such accounts once', (t)
   };
   t.deepEqual(filled(1, 'account'), [10, 10]);
   t.deepEqual(filled(3, 'market'), [10, 2]);
+});
+
+const DEPTH = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel: 'book_depth' } as const;
+
+/** Two shards of one server; `ask` places an order in one of them. */
+function twoShards(config: CoreConfig = DEPTH) {
+  const memory = liquidityMemory(2);
+  const shards = [0, 1].map((shard) => {
+    return createMemoryEngine(config, undefined, new MarketLiquidity(memory, shard));
+  });
+  for (const shard of shards) {
+    shard.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+    shard.command({ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false });
+  }
+  let placed = 0;
+  const order = (contracts: number, over: Partial<PlaceOrder> = {}) => {
+    placed++;
+    const ids = { orderId: uuidOf(100 + placed), idempotencyKey: `key-${placed}` };
+    const realism: Realism = { ...PRESETS.simple, liquidity: 'market' };
+    return placeOrder({ ...ids, account: uuidOf(placed % 9), contracts, realism, ...over });
+  };
+  return {
+    shards,
+    order,
+    tick: (tick: Tick) => {
+      for (const shard of shards) shard.tick(tick);
+    },
+    ask(shard: 0 | 1, contracts: number, over: Partial<PlaceOrder> = {}) {
+      const reply = shards[shard]!.command(order(contracts, over));
+      return reply.ok ? JSON.parse(reply.body).status : reply.code;
+    },
+  };
+}
+
+const FORTY = { market: 0, yesAskCents: 43, yesAskContracts: 100 } as const;
+
+test('T230, T231: accounts in two shards do not take the same contracts', (t) => {
+  const { shards, ask, order, tick } = twoShards();
+  tick(quoteTick(FORTY));
+  t.is(ask(0, 60), 'executed');
+  t.is(ask(1, 41), 'no_liquidity', 'forty are left');
+  const preview = { kind: 'preview', atMs: NOON_MS, order: order(40) } as const;
+  const previewed = shards[1]!.query({ ...preview, organizationSlug: null } as never);
+  t.is(JSON.parse((previewed as { body: string }).body).would, 'execute');
+  t.is(ask(1, 40), 'executed', 'a preview has taken nothing');
+  t.is(ask(0, 1), 'no_liquidity');
+  for (const shard of shards) t.deepEqual(shard.conservation(), []);
+});
+
+test('T231: an order that another shard was faster than is decided again', (t) => {
+  const { shards, ask, tick } = twoShards();
+  tick(quoteTick(FORTY));
+  const { fillModel } = shards[0]!.state();
+  const consume = fillModel.consume.bind(fillModel);
+  let tries = 0;
+  Object.assign(fillModel, {
+    consume(...of: Parameters<typeof consume>) {
+      // Between its decision and its taking, the other shard takes.
+      if (++tries === 1) t.is(ask(1, 60), 'executed');
+      return consume(...of);
+    },
+  });
+  t.is(ask(0, 100), 'no_liquidity');
+  t.is(tries, 1);
+  const limit = { limitPriceCents: 43, timeInForce: 'ioc' } as const;
+  t.is(ask(0, 100, limit), 'executed');
+  const [row] = [...shards[0]!.state().taken.all()];
+  t.like(row, { market: 0, side: 'yes', askCents: 43, contracts: 40, shown: 100 });
+});
+
+test('T231, T160: orders that meet the book later, or rest, share sizes over shards, too', (t) => {
+  const { shards, ask, tick } = twoShards();
+  tick(quoteTick({ ...FORTY, yesAskContracts: 5 }));
+  const late: Realism = { ...PRESETS.simple, liquidity: 'market', latencyMs: { min: 9, max: 9 } };
+  t.is(ask(0, 80, { realism: late }), 'resting');
+  t.is(ask(1, 50, { limitPriceCents: 42, timeInForce: 'gtc' }), 'resting');
+  tick(quoteTick({ ...FORTY, yesAskCents: 42, atMs: NOON_MS + 5 }));
+  tick({ kind: 'time', atMs: NOON_MS + 20 });
+  const fills = shards.map((shard) => {
+    return [...shard.state().taken.all()].map(({ contracts }) => contracts);
+  });
+  t.deepEqual(fills, [[], [50]], 'eighty are not left');
+  t.is(shards[0]!.endings().at(-1)?.reason, 'no_liquidity');
+});
+
+test('T234: a print fills resting orders of two shards once', (t) => {
+  const { shards, ask, tick } = twoShards({ ...DEPTH, fillModel: 'queue' });
+  tick(quoteTick({ market: 0 }));
+  const on = { atMs: NOON_MS, source: 0, market: 0 };
+  tick({ kind: 'levels', ...on, levels: { yes: [], no: [] }, repeats: false });
+  const limit = { limitPriceCents: 3, timeInForce: 'gtc' } as const;
+  for (const shard of [0, 1] as const) t.is(ask(shard, 10, limit), 'resting');
+  const print = { kind: 'print', ...on, side: 'yes', price: 300, decrease: 0 } as const;
+  tick({ ...print, contracts: 1200 });
+  const left = shards.map((shard) => {
+    const state = shard.state();
+    return [...state.orders.rows()].map((row) => remainingOf(state, row));
+  });
+  t.deepEqual(left, [[], [8]]);
+});
+
+test('T233: the facts of a display lead to what is taken of it, after a start, too', (t) => {
+  const { shards, ask, tick } = twoShards();
+  tick(quoteTick(FORTY));
+  ask(0, 60);
+  ask(1, 15);
+  for (const shard of shards) shard.crash();
+  const facts = shards.map((shard) => [...shard.state().taken.all()]);
+  const memory = liquidityMemory(2);
+  const later = facts.map((kept, shard) => {
+    const liquidity = new MarketLiquidity(memory, shard);
+    const engine = createMemoryEngine(DEPTH, undefined, liquidity);
+    engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+    liquidity.rejoin(kept);
+    return engine;
+  });
+  const ofLater = (contracts: number, nth: number) => {
+    const ids = { orderId: uuidOf(300 + nth), idempotencyKey: `later-${nth}` };
+    const realism: Realism = { ...PRESETS.simple, liquidity: 'market' };
+    const reply = later[nth % 2]!.command(placeOrder({ ...ids, contracts, realism }));
+    return reply.ok ? 'executed' : reply.code;
+  };
+  for (const engine of later) engine.tick(quoteTick({ ...FORTY, atMs: NOON_MS + 60_000 }));
+  t.is(ofLater(26, 0), 'no_liquidity', 'the same size is the same display: 25 are left');
+  t.is(ofLater(25, 1), 'executed');
+  const other = { ...FORTY, yesAskContracts: 99, atMs: NOON_MS + 60_001 };
+  for (const engine of later) engine.tick(quoteTick(other));
+  t.is(ofLater(99, 2), 'executed', 'another size is a new one');
 });

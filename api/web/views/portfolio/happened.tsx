@@ -1,9 +1,8 @@
 /** The events of the account, as they happen. */
-import type { AccountEvent } from '../../../client/stream-types.ts';
 import { Empty } from '../../parts/notice.tsx';
 import { When } from '../../parts/when.tsx';
 import type { AccountId } from '../../state/account-id.ts';
-import { eventWords } from '../../state/event-words.ts';
+import { eventWords, type ShownEvent } from '../../state/event-words.ts';
 import { shownEvents } from '../../state/shown-account.ts';
 import { pnlWords } from '../../state/trade-words.ts';
 
@@ -36,7 +35,7 @@ export function Happened({ account }: { account: AccountId }) {
   );
 }
 
-function Line({ event }: { event: AccountEvent }) {
+function Line({ event }: { event: ShownEvent }) {
   const { what, detail, pnlDollars } = eventWords(event);
   return (
     <li>

@@ -136,6 +136,7 @@ function pathsOf(
     '/usage': ['/usage'],
     '/organizations': ['/organizations'],
     '/api_keys': ['/api_keys'],
+    '/venue_keys': ['/venue_keys'],
     '/instruments': ['/instruments?limit=100', '/instruments?tradable=true'],
     '/instruments/search': search.map((word) => `/instruments/search?q=${word}`),
     '/instruments/{ref}': refs.map((ref) => `/instruments/${ref}`),

@@ -13,7 +13,7 @@ import { sharedWhole, type WholeServer } from '../../whole-server.ts';
 type Person = {
   key: string;
   session: string;
-  ids: Record<'order' | 'trade' | 'key' | 'user' | 'organization' | 'session', string>;
+  ids: Record<'order' | 'trade' | 'key' | 'pair' | 'user' | 'organization' | 'session', string>;
   /** That continue after the newest of them. */
   cursors: Record<'orders' | 'trades', string>;
 };
@@ -60,6 +60,9 @@ const PROBES: Record<string, Probe> = {
   'POST /api_keys': own('session', { body: () => ({ label: 'own' }) }),
   'POST /api_keys/{id}/rotate': named('session', '404 key_not_found', () => ({ graceHours: 0 })),
   'DELETE /api_keys/{id}': named('session', '404 key_not_found'),
+  'GET /venue_keys': own('session'),
+  'POST /venue_keys': own('session', { body: () => ({ label: 'own' }) }),
+  'DELETE /venue_keys/{keyId}': named('session', '404 key_not_found'),
   'GET /instruments': own('key'),
   'GET /instruments/search': own('key', { query: () => '?q=away' }),
   'GET /instruments/{ref}': named('key', '404 instrument_not_found'),
@@ -214,6 +217,7 @@ async function newPerson(server: WholeServer, name: string): Promise<Person> {
   await admin('PUT', members, { userId: user.id, role: 'owner' });
   const made = await ask(session, 'POST', `${origin}/v1/api_keys`, { scopes: SCOPES });
   const { key, token } = made.body;
+  const pair = await ask(session, 'POST', `${origin}/v1/venue_keys`, {});
   const { trade } = await order(server, token, { idempotencyKey: 'market' });
   const limit = { type: 'limit', limitPriceCents: 2 };
   const resting = await order(server, token, { ...limit, idempotencyKey: 'resting' });
@@ -230,6 +234,7 @@ async function newPerson(server: WholeServer, name: string): Promise<Person> {
       order: resting.order.orderId,
       trade: trade.tradeId,
       key: key.id,
+      pair: pair.body.keyId,
       user: user.id,
       organization: organization.id,
       session: decodeJwt<{ session_id: string }>(session).session_id,
@@ -297,6 +302,7 @@ async function stateOf(server: WholeServer, person: Person): Promise<string[]> {
   const me = JSON.parse((await answerOf(server, person.key, 'GET', '/me')).slice(4));
   state.push(JSON.stringify(me.user), JSON.stringify(me.key));
   state.push(await answerOf(server, person.session, 'GET', '/me/sessions'));
+  state.push(await answerOf(server, person.session, 'GET', '/venue_keys'));
   state.push(keys.replaceAll(/"requestsThisMonth":\d+/g, ''));
   return state;
 }

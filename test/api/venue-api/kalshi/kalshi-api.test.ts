@@ -379,3 +379,26 @@ test.serial('A209: what is dark stays dark, and trading off is refused', async (
     await turn('trading', true);
   }
 });
+
+test.serial('A203: a hard trade limit is 429 with Retry-After', async (t) => {
+  const { paperbook } = await server();
+  const trader = await newTrader(await server(), 'enterprise');
+  const one = { newPerMinute: 1, newPerDay: 100, closingPerMinute: 100 };
+  await paperbook.identity.changeUser(trader.user.id, { tradeLimits: { key: one, account: one } });
+  const body = order({ price: '0.30' });
+  t.is((await trader.call('POST', '/portfolio/events/orders', { body })).status, 201);
+  const refused = await trader.call('POST', '/portfolio/events/orders', { body });
+  isRefused(t, refused, 429, 'too_many_requests');
+  t.true(Number(refused.headers.get('retry-after')) >= 1);
+});
+
+test.serial("A210: another account's orders and fills are not found", async (t) => {
+  const owner = await newTrader(await server());
+  const other = await newTrader(await server());
+  const { data: placed } = await owner.orders.createOrderV2(order({ price: '0.30' }));
+  const id = placed.order_id;
+  isRefused(t, await other.call('GET', `/portfolio/orders/${id}`), 404, 'not_found');
+  isRefused(t, await other.call('DELETE', `/portfolio/events/orders/${id}`), 404, 'not_found');
+  t.deepEqual((await other.portfolio.getFills()).data.fills, []);
+  t.is((await owner.orders.getOrder(id)).data.order.status, 'resting');
+});

@@ -148,7 +148,7 @@ test('D44: the quote that takes the place of another has its levels, or changes 
   t.deepEqual(queued(whole, quoteTick()), [quoteTick()]);
 });
 
-test('T232: the quote that stands for several says since when', (t) => {
+test('T232: the quote that replaces several says since when', (t) => {
   const outbox = new SendQueue(1);
   for (const laterMs of [0, 5, 9]) outbox.addTick(quoteTick({ atMs: NOON_MS + laterMs }));
   const [quote] = outbox.take(9).messages;
