@@ -114,6 +114,11 @@ export const ERRORS = {
     message: REJECTIONS.order_not_found,
     when: 'unknown order, or of another account',
   },
+  order_group_not_found: {
+    status: 404,
+    message: REJECTIONS.order_group_not_found,
+    when: 'unknown order group, or of another account',
+  },
   method_not_allowed: {
     status: 405,
     message: 'This path does not take that method; see Allow.',
@@ -193,6 +198,21 @@ export const ERRORS = {
     status: 409,
     message: 'The account holds 10 active keys already.',
     when: 'the account holds 10 active keys; rotating ones are not counted',
+  },
+  would_take: {
+    status: 409,
+    message: REJECTIONS.would_take,
+    when: 'a post-only order that would take at the live price',
+  },
+  order_group_limit: {
+    status: 409,
+    message: REJECTIONS.order_group_limit,
+    when: 'the orders of the group have traded as many contracts as its limit within its window',
+  },
+  order_groups_full: {
+    status: 409,
+    message: REJECTIONS.order_groups_full,
+    when: 'the account holds 25 order groups',
   },
   reset_not_available: {
     status: 409,

@@ -82,6 +82,17 @@ function wordsOf({ fact, names }: LoggedFact): string {
     }
     case 'book_missed':
       return `${fact.atMs - fact.fromMs} ms ${ticker(fact.market)}`;
+    case 'order_amended': {
+      const to = `to ${fact.contracts} at ${fact.limitPriceCents}c`;
+      const how = fact.keepsPlace ? 'keeps its place' : 'goes last';
+      return `${short(fact.account)} order ${short(fact.order)} ${to}, ${how}`;
+    }
+    case 'order_group_made': {
+      const cap = `${fact.contractsLimit} in ${fact.windowSeconds} s`;
+      return `${short(fact.account)} group ${short(fact.group)} ${cap}`;
+    }
+    case 'order_group_removed':
+      return `${short(fact.account)} group ${short(fact.group)}`;
     case 'order_arrived': {
       const how = fact.rests ? 'rests' : 'meets the book';
       return `${short(fact.account)} order ${short(fact.order)} ${how}`;

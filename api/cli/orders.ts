@@ -1,4 +1,7 @@
-/** `paperbook buy`, `sell` and `cancel`. Rules A30, A74, A75, U8, U14, V10 (api/RULES.md). */
+/**
+ * `paperbook buy`, `sell`, `amend` and `cancel`. Rules A30, A74, A75, A184, U8, U14, U71, U72, V10
+ * (api/RULES.md).
+ */
 import { Argument, type Command, Option } from 'commander';
 import {
   type OrderFields,
@@ -29,8 +32,11 @@ type OrderFlags = AccountFlags & {
   expires?: string;
   routing?: 'venue_a' | 'best';
   idempotencyKey?: string;
+  postOnly?: true;
+  group?: string;
   preview?: true;
 };
+type AmendFlags = AccountFlags & { contracts?: number; limit?: number; idempotencyKey?: string };
 type BuyFlags = OrderFlags & { ticker?: true; max?: number; prob?: number };
 type SellFlags = OrderFlags & { min?: number; instrument?: string };
 type Side = 'yes' | 'no';
@@ -57,6 +63,13 @@ export function addOrderCommands(program: Command): void {
     .option('--instrument <id>', 'sell the open position on this instrument; needs no trade id')
     .option('--min <cents>', 'at the live price, but no lower than this', wholeNumber)
     .action(sell);
+  ofAccount(
+    program.command('amend <orderId>').description('change a resting order, which keeps its id'),
+  )
+    .option('--contracts <n>', 'contracts of the whole order; fewer keep its place', wholeNumber)
+    .option('--limit <cents>', 'new limit price in cents', wholeNumber)
+    .option('--idempotency-key <key>', 'key that lets you resend a change and make it once')
+    .action(amend);
   ofAccount(program.command('cancel [orderId]').description('cancel a resting order, or all'))
     .option('--all', 'all resting orders of the account')
     .option('--instrument <id>', 'with --all: only orders on this instrument')
@@ -80,6 +93,8 @@ function asOrder(command: Command): Command {
         'best: use the price of another venue if it is better',
       ).choices(['venue_a', 'best']),
     )
+    .option('--post-only', 'a gtc order that only rests; refused where it would take')
+    .option('--group <id>', 'order group whose cap the fills count for')
     .option('--idempotency-key <key>', 'key that lets you resend an order and place it once')
     .option('--preview', 'place nothing; print the effect of the order now');
 }
@@ -122,14 +137,16 @@ async function openTradeOn(instrumentId: string, options: SellFlags): Promise<st
 /** The fields that buying and selling share. */
 function termsOf({ limit, tif, expires, routing, ...flags }: BuyFlags & SellFlags) {
   const isLimit = limit !== undefined;
-  if (!isLimit && (tif !== undefined || expires !== undefined)) {
-    throw new UsageError('--tif and --expires belong to an order with --limit');
+  const { postOnly, group: orderGroupId } = flags;
+  if (!isLimit && [tif, expires, postOnly].some((flag) => flag !== undefined)) {
+    throw new UsageError('--tif, --expires and --post-only belong to an order with --limit');
   }
   if (isLimit && (flags.max !== undefined || flags.min !== undefined)) {
     throw new UsageError('--max and --min belong to an order at the live price, without --limit');
   }
   const terms = { limitPriceCents: limit, timeInForce: tif, expiresAt: expires, routing };
-  return { type: isLimit ? ('limit' as const) : ('market' as const), ...given(terms) };
+  const type = isLimit ? ('limit' as const) : ('market' as const);
+  return { type, ...given({ ...terms, postOnly, orderGroupId }) };
 }
 
 /** Retries under one key while there is no answer, so that the order is placed once. */
@@ -191,6 +208,31 @@ function placementOf({ status, order, trade, fillPriceCents, replayed }: OrderPl
   return wrapped(
     `${did} ${contracts} ${instrumentSide}${price}, ${outcome}${again}  ${label}\ntrade ${tradeId}`,
   );
+}
+
+/** Under one key while there is no answer, as a placement. Rule U71. */
+async function amend(orderId: string, options: AmendFlags): Promise<void> {
+  const { contracts, limit: limitPriceCents } = options;
+  if (contracts === undefined && limitPriceCents === undefined) {
+    throw new UsageError('amend takes --contracts, --limit or both');
+  }
+  const { server, client } = byKey(options);
+  const idempotencyKey = options.idempotencyKey ?? newUuid(Date.now());
+  if (options.json !== true) process.stderr.write(`idempotency key ${idempotencyKey}\n`);
+  const body = { idempotencyKey, ...given({ contracts, limitPriceCents }) };
+  const asked = client.amendOrder({ path: { orderId }, body, ...headersOf(options) });
+  const answer = await answerOf(server, asked).catch((error: Error) => {
+    if (error.cause instanceof RefusedError && error.cause.status < 500) throw error;
+    throw new Error(
+      `${error.message}; it may have been changed. The same command with ` +
+        `--idempotency-key ${idempotencyKey} shows whether it was, and changes it once`,
+    );
+  });
+  show(options, answer, ({ order }) => {
+    const { status, action, instrumentSide, limitCents, filledContracts } = order;
+    const what = `${action} ${order.contracts} ${instrumentSide} ${limitText(limitCents)}`;
+    return wrapped(`${status}: ${what}, ${filledContracts} filled\norder ${order.orderId}`);
+  });
 }
 
 type CancelFlags = AccountFlags & { all?: true; instrument?: string };

@@ -607,7 +607,7 @@ export type Error_2 = {
 /**
  * Stable: branch on this.
  */
-export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "session_not_found" | "trade_not_found" | "order_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
+export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "session_not_found" | "trade_not_found" | "order_not_found" | "order_group_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "would_take" | "order_group_limit" | "order_groups_full" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
 export declare const ErrorCode: {
     readonly invalid_request: "invalid_request";
     readonly unauthorized: "unauthorized";
@@ -632,6 +632,7 @@ export declare const ErrorCode: {
     readonly session_not_found: "session_not_found";
     readonly trade_not_found: "trade_not_found";
     readonly order_not_found: "order_not_found";
+    readonly order_group_not_found: "order_group_not_found";
     readonly method_not_allowed: "method_not_allowed";
     readonly too_late: "too_late";
     readonly idempotency_key_reused: "idempotency_key_reused";
@@ -648,6 +649,9 @@ export declare const ErrorCode: {
     readonly venue_c_intl_rejected: "venue_c_intl_rejected";
     readonly live_trading_unavailable: "live_trading_unavailable";
     readonly key_limit_reached: "key_limit_reached";
+    readonly would_take: "would_take";
+    readonly order_group_limit: "order_group_limit";
+    readonly order_groups_full: "order_groups_full";
     readonly reset_not_available: "reset_not_available";
     readonly rate_limited: "rate_limited";
     readonly quota_exceeded: "quota_exceeded";
@@ -779,7 +783,7 @@ export type Event = {
      * @pattern ^[0-9]{16}$
      */
     eventId: string;
-    type: "order_placed" | "order_arrived" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
+    type: "order_placed" | "order_amended" | "order_arrived" | "order_part_filled" | "order_filled" | "order_canceled" | "order_expired" | "trade_opened" | "trade_closed" | "trade_settled" | "trade_corrected" | "account_reset";
     /**
      * @format date-time
      */
@@ -1390,6 +1394,19 @@ export type LimitBuy = {
      */
     expiresAt?: string;
     /**
+     * Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 would_take; under latency it is canceled with would_take. Default false.
+     */
+    postOnly?: boolean;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
+    /**
      * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
     routing?: "venue_a" | "best";
@@ -1445,6 +1462,19 @@ export type LimitSell = {
      * @format date-time
      */
     expiresAt?: string;
+    /**
+     * Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 would_take; under latency it is canceled with would_take. Default false.
+     */
+    postOnly?: boolean;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
@@ -1506,6 +1536,19 @@ export type LimitTickerBuy = {
      * @format date-time
      */
     expiresAt?: string;
+    /**
+     * Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 would_take; under latency it is canceled with would_take. Default false.
+     */
+    postOnly?: boolean;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * best: a fill may have the price of venue_b or venue_c. Default venue_a.
      */
@@ -1592,6 +1635,15 @@ export type MarketBuy = {
      */
     count: number;
     /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
+    /**
      * Of a market buy: fill at this or less, else 409 price_moved.
      * @minimum 1
      * @maximum 99
@@ -1638,6 +1690,15 @@ export type MarketSell = {
      * @format uuid
      */
     tradeId: string;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * Of a market sell: fill at this or more, else 409 price_moved.
      * @minimum 1
@@ -1690,6 +1751,15 @@ export type MarketTickerBuy = {
      * @maximum 1000000000
      */
     count: number;
+    /**
+     * Of a sell, which knows nothing else. True of a buy is 400. Default false.
+     */
+    reduceOnly?: boolean;
+    /**
+     * The order group whose cap its fills count for.
+     * @format uuid
+     */
+    orderGroupId?: string;
     /**
      * Of a market buy: fill at this or less, else 409 price_moved.
      * @minimum 1
@@ -1896,6 +1966,14 @@ export type Order = {
      */
     feesDollars: number | null;
     /**
+     * Whether it may only rest, and never takes.
+     */
+    postOnly: boolean;
+    /**
+     * Its order group; null: it is of none.
+     */
+    orderGroupId: string | null;
+    /**
      * The venue market's ticker.
      */
     marketTicker?: string;
@@ -1903,7 +1981,7 @@ export type Order = {
     /**
      * Reason of a cancel or expiry; else null.
      */
-    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected" | "no_liquidity" | "price_moved") | null;
+    cancelReason: ("canceled_by_owner" | "ioc_not_filled" | "fok_not_filled" | "market_resolved" | "position_closed" | "account_reset" | "expired" | "instrument_dropped" | "disconnected" | "no_liquidity" | "price_moved" | "would_take" | "order_group_limit") | null;
     /**
      * Trade that the order opened or closes.
      */
@@ -1953,6 +2031,90 @@ export type OrderBatchResults = {
          */
         body: OrderPlacement | Error_2;
     }[];
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+/**
+ * At least one of contracts and limitPriceCents.
+ */
+export type OrderChange = {
+    /**
+     * One key per change. The same key with the same change returns the order as it is now. (1 to 128 visible ASCII characters)
+     * @pattern ^[!-~]{1,128}$
+     */
+    idempotencyKey: string;
+    /**
+     * Contracts of the whole order, with those that have traded. Of a buy.
+     * @minimum 1
+     * @maximum 1000000000
+     */
+    contracts?: number;
+    /**
+     * The new limit, in cents a contract.
+     * @minimum 1
+     * @maximum 99
+     */
+    limitPriceCents?: number;
+};
+export type OrderGroup = {
+    /**
+     * @format uuid
+     */
+    orderGroupId: string;
+    /**
+     * Its orders are canceled once they have traded so many contracts in the window.
+     * @minimum 1
+     * @maximum 1000000
+     */
+    contractsLimit: number;
+    /**
+     * The length of the rolling window.
+     * @minimum 1
+     * @maximum 3600
+     */
+    windowSeconds: number;
+    /**
+     * Contracts that its orders have traded within the window.
+     * @minimum 0
+     */
+    tradedContracts: number;
+    /**
+     * Whether new orders of it are refused now.
+     */
+    isReached: boolean;
+    /**
+     * @format date-time
+     */
+    createdAt: string;
+};
+export type OrderGroupAnswer = {
+    orderGroup: OrderGroup;
+    /**
+     * Every trade is a paper trade.
+     */
+    mode: "paper";
+};
+export type OrderGroupRequest = {
+    /**
+     * Its orders are canceled once they have traded so many contracts in the window.
+     * @minimum 1
+     * @maximum 1000000
+     */
+    contractsLimit: number;
+    /**
+     * The length of the rolling window.
+     * @minimum 1
+     * @maximum 3600
+     */
+    windowSeconds: number;
+};
+export type OrderGroups = {
+    /**
+     * @maxItems 25
+     */
+    orderGroups: OrderGroup[];
     /**
      * Every trade is a paper trade.
      */
@@ -2776,6 +2938,14 @@ export type RestingOrder = {
      * Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor prices have them.
      */
     feesDollars: number | null;
+    /**
+     * Whether it may only rest, and never takes.
+     */
+    postOnly: boolean;
+    /**
+     * Its order group; null: it is of none.
+     */
+    orderGroupId: string | null;
     /**
      * The venue market's ticker.
      */
@@ -5577,6 +5747,162 @@ export type CancelOrderVariables = {
     path: CancelOrderPath;
     headers?: CancelOrderHeaders;
 };
+export type AmendOrderResult = OrderAnswer;
+export type AmendOrderPath = {
+    /**
+     * Id of the order, in either case.
+     * @format uuid
+     */
+    orderId: string;
+};
+export type AmendOrderBody = OrderChange;
+export type AmendOrderHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type AmendOrderResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type AmendOrderVariables = {
+    path: AmendOrderPath;
+    body: AmendOrderBody;
+    headers?: AmendOrderHeaders;
+};
+export type ListOrderGroupsResult = OrderGroups;
+export type ListOrderGroupsHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type ListOrderGroupsResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type ListOrderGroupsVariables = {
+    headers?: ListOrderGroupsHeaders;
+};
+export type MakeOrderGroupResult = OrderGroupAnswer;
+export type MakeOrderGroupBody = OrderGroupRequest;
+export type MakeOrderGroupHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type MakeOrderGroupResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type MakeOrderGroupVariables = {
+    body: MakeOrderGroupBody;
+    headers?: MakeOrderGroupHeaders;
+};
+export type RemoveOrderGroupResult = CanceledOrders;
+export type RemoveOrderGroupPath = {
+    /**
+     * Id of the order group, in either case.
+     * @format uuid
+     */
+    orderGroupId: string;
+};
+export type RemoveOrderGroupHeaders = {
+    /**
+     * Id of an organization: the call uses its paper sandbox instead of the caller's own account.
+     * @format uuid
+     */
+    "X-Service-Org"?: string;
+    /**
+     * Returned on the response; default: a new id.
+     * @pattern ^[!-~]{1,128}$
+     */
+    "X-Request-Id"?: string;
+};
+export type RemoveOrderGroupResponseHeaders = {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+};
+export type RemoveOrderGroupVariables = {
+    path: RemoveOrderGroupPath;
+    headers?: RemoveOrderGroupHeaders;
+};
 export type PreviewOrderResult = OrderPreview;
 export type PreviewOrderBody = OrderRequest;
 export type PreviewOrderHeaders = {
@@ -6823,6 +7149,106 @@ export type Ops = {
             headers?: CancelOrderHeaders;
         };
         result: CancelOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    amendOrder: {
+        args: {
+            path: AmendOrderPath;
+            body: AmendOrderBody;
+            headers?: AmendOrderHeaders;
+        };
+        result: AmendOrderResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    listOrderGroups: {
+        args: {
+            headers?: ListOrderGroupsHeaders;
+        };
+        result: ListOrderGroupsResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    makeOrderGroup: {
+        args: {
+            body: MakeOrderGroupBody;
+            headers?: MakeOrderGroupHeaders;
+        };
+        result: MakeOrderGroupResult;
+        headers: {
+            xRequestId: string;
+            cacheControl: string;
+            ratelimitLimit: number;
+            ratelimitRemaining: number;
+            ratelimitReset: number;
+            ratelimitPolicy: string;
+            ratelimit: string;
+            xContentTypeOptions: string;
+            referrerPolicy: string;
+            crossOriginResourcePolicy: string;
+            contentSecurityPolicy: string;
+            strictTransportSecurity?: string;
+            servicePlan: string;
+            serviceQuotaLimit: number;
+            serviceQuotaRemaining: number;
+            serviceQuotaReset: number;
+        };
+    };
+    removeOrderGroup: {
+        args: {
+            path: RemoveOrderGroupPath;
+            headers?: RemoveOrderGroupHeaders;
+        };
+        result: RemoveOrderGroupResult;
         headers: {
             xRequestId: string;
             cacheControl: string;
@@ -11426,6 +11852,398 @@ export declare const OPERATIONS: {
             readonly type: "number";
         }];
     };
+    readonly amendOrder: {
+        readonly id: "amendOrder";
+        readonly method: "PATCH";
+        readonly path: "/portfolio/orders/{orderId}";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "orderId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly listOrderGroups: {
+        readonly id: "listOrderGroups";
+        readonly method: "GET";
+        readonly path: "/portfolio/order_groups";
+        readonly tags: readonly ["Portfolio"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly makeOrderGroup: {
+        readonly id: "makeOrderGroup";
+        readonly method: "POST";
+        readonly path: "/portfolio/order_groups";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly body: {
+            readonly contentType: "application/json";
+        };
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
+    readonly removeOrderGroup: {
+        readonly id: "removeOrderGroup";
+        readonly method: "DELETE";
+        readonly path: "/portfolio/order_groups/{orderGroupId}";
+        readonly tags: readonly ["Trading"];
+        readonly params: readonly [{
+            readonly name: "orderGroupId";
+            readonly in: "path";
+        }, {
+            readonly name: "X-Service-Org";
+            readonly in: "header";
+        }, {
+            readonly name: "X-Request-Id";
+            readonly in: "header";
+        }];
+        readonly security: readonly [readonly [{
+            readonly scheme: "bearerKey";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "serviceKey";
+            readonly kind: "apiKey";
+            readonly name: "x-service-key";
+            readonly in: "header";
+        }], readonly [{
+            readonly scheme: "sessionBearer";
+            readonly kind: "bearer";
+        }], readonly [{
+            readonly scheme: "sessionCookie";
+            readonly kind: "apiKey";
+            readonly name: "sb-access-token";
+            readonly in: "cookie";
+        }]];
+        readonly responseHeaders: readonly [{
+            readonly name: "x-request-id";
+            readonly key: "xRequestId";
+            readonly type: "string";
+        }, {
+            readonly name: "cache-control";
+            readonly key: "cacheControl";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit-limit";
+            readonly key: "ratelimitLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-remaining";
+            readonly key: "ratelimitRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-reset";
+            readonly key: "ratelimitReset";
+            readonly type: "number";
+        }, {
+            readonly name: "ratelimit-policy";
+            readonly key: "ratelimitPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "ratelimit";
+            readonly key: "ratelimit";
+            readonly type: "string";
+        }, {
+            readonly name: "x-content-type-options";
+            readonly key: "xContentTypeOptions";
+            readonly type: "string";
+        }, {
+            readonly name: "referrer-policy";
+            readonly key: "referrerPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "cross-origin-resource-policy";
+            readonly key: "crossOriginResourcePolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "content-security-policy";
+            readonly key: "contentSecurityPolicy";
+            readonly type: "string";
+        }, {
+            readonly name: "strict-transport-security";
+            readonly key: "strictTransportSecurity";
+            readonly type: "string";
+        }, {
+            readonly name: "service-plan";
+            readonly key: "servicePlan";
+            readonly type: "string";
+        }, {
+            readonly name: "service-quota-limit";
+            readonly key: "serviceQuotaLimit";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-remaining";
+            readonly key: "serviceQuotaRemaining";
+            readonly type: "number";
+        }, {
+            readonly name: "service-quota-reset";
+            readonly key: "serviceQuotaReset";
+            readonly type: "number";
+        }];
+    };
     readonly previewOrder: {
         readonly id: "previewOrder";
         readonly method: "POST";
@@ -12064,8 +12882,8 @@ export declare function defaultRetryOn(ctx: RetryContext): boolean;
  * unions (`OperationId`/`OperationPath`/`OperationTag`) into `ctx.operation`.
  */
 export declare function createClient<Ops extends OpsShape, Id extends string = string, Path extends string = string, Tag extends string = string>(operations: Record<string, OperationDescriptor>, config?: ClientConfig<OperationContext<Id, Path, Tag>>): Client<Ops, OperationContext<Id, Path, Tag>>;
-export declare const client: Client<Ops, OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "createVenueKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "listVenueKeys" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "revokeVenueKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage" | "/venue_keys" | "/venue_keys/{keyId}", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
-export declare const configure: (config: ClientConfig<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "createVenueKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "listVenueKeys" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "revokeVenueKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage" | "/venue_keys" | "/venue_keys/{keyId}", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "createVenueKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "listVenueKeys" | "placeOrder" | "placeOrders" | "previewOrder" | "resetAccount" | "revokeKey" | "revokeVenueKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage" | "/venue_keys" | "/venue_keys/{keyId}", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
+export declare const client: Client<Ops, OperationContext<"amendOrder" | "cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "createVenueKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrderGroups" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "listVenueKeys" | "makeOrderGroup" | "placeOrder" | "placeOrders" | "previewOrder" | "removeOrderGroup" | "resetAccount" | "revokeKey" | "revokeVenueKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/order_groups" | "/portfolio/order_groups/{orderGroupId}" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage" | "/venue_keys" | "/venue_keys/{keyId}", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>;
+export declare const configure: (config: ClientConfig<OperationContext<"amendOrder" | "cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "createVenueKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrderGroups" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "listVenueKeys" | "makeOrderGroup" | "placeOrder" | "placeOrders" | "previewOrder" | "removeOrderGroup" | "resetAccount" | "revokeKey" | "revokeVenueKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/order_groups" | "/portfolio/order_groups/{orderGroupId}" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage" | "/venue_keys" | "/venue_keys/{keyId}", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>) => void, use: (...middleware: Middleware<OperationContext<"amendOrder" | "cancelOrder" | "cancelOrders" | "changeMe" | "changeOrganization" | "createKey" | "createVenueKey" | "endSession" | "exportHistory" | "getAccount" | "getBook" | "getCandles" | "getDescription" | "getEquity" | "getEval" | "getGame" | "getHistory" | "getHistoryAsOf" | "getInstrument" | "getLeaderboard" | "getMe" | "getOrder" | "getOrderReceipt" | "getOwnEval" | "getPortfolio" | "getQuote" | "getStatus" | "getTrackRecord" | "getTradeReceipt" | "getTrader" | "getUsage" | "getVerdict" | "listEvents" | "listGames" | "listInstruments" | "listKeys" | "listOrderGroups" | "listOrders" | "listOrganizations" | "listPicks" | "listQuotes" | "listSessions" | "listTrackRecordKeys" | "listTrades" | "listVenueKeys" | "makeOrderGroup" | "placeOrder" | "placeOrders" | "previewOrder" | "removeOrderGroup" | "resetAccount" | "revokeKey" | "revokeVenueKey" | "rotateKey" | "runBacktest" | "searchInstruments", "/account" | "/account/reset" | "/api_keys" | "/api_keys/{id}" | "/api_keys/{id}/rotate" | "/backtest" | "/eval" | "/games" | "/games/{ref}" | "/history" | "/history/as_of" | "/history/candles" | "/history/export" | "/instruments" | "/instruments/search" | "/instruments/{ref}" | "/instruments/{ref}/book" | "/instruments/{ref}/quote" | "/leaderboard" | "/me" | "/me/eval" | "/me/sessions" | "/me/sessions/{id}" | "/me/verdict" | "/openapi.json" | "/organizations" | "/organizations/{organizationId}" | "/portfolio" | "/portfolio/equity" | "/portfolio/events" | "/portfolio/order_groups" | "/portfolio/order_groups/{orderGroupId}" | "/portfolio/orders" | "/portfolio/orders/batch" | "/portfolio/orders/preview" | "/portfolio/orders/{orderId}" | "/portfolio/orders/{orderId}/receipt" | "/portfolio/trades" | "/portfolio/trades/{tradeId}/receipt" | "/quotes" | "/status" | "/track-record/keys" | "/traders/{traderId}" | "/traders/{traderId}/picks" | "/traders/{traderId}/track-record" | "/usage" | "/venue_keys" | "/venue_keys/{keyId}", "Backtest" | "History" | "Keys" | "Markets" | "Portfolio" | "Records" | "Service" | "Trading">>[]) => void;
 export declare const getStatus: (<Init extends RequestOptions | undefined = undefined>(args?: {
     headers?: GetStatusHeaders;
 } | undefined, init?: Init | undefined) => Promise<EnvelopeResult<Status, {
@@ -12968,6 +13786,86 @@ export declare const getStatus: (<Init extends RequestOptions | undefined = unde
     path: CancelOrderPath;
     headers?: CancelOrderHeaders;
 }, init?: Init | undefined) => Promise<EnvelopeResult<OrderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, amendOrder: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: AmendOrderPath;
+    body: AmendOrderBody;
+    headers?: AmendOrderHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, listOrderGroups: (<Init extends RequestOptions | undefined = undefined>(args?: {
+    headers?: ListOrderGroupsHeaders;
+} | undefined, init?: Init | undefined) => Promise<EnvelopeResult<OrderGroups, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, makeOrderGroup: (<Init extends RequestOptions | undefined = undefined>(args: {
+    body: MakeOrderGroupBody;
+    headers?: MakeOrderGroupHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<OrderGroupAnswer, {
+    xRequestId: string;
+    cacheControl: string;
+    ratelimitLimit: number;
+    ratelimitRemaining: number;
+    ratelimitReset: number;
+    ratelimitPolicy: string;
+    ratelimit: string;
+    xContentTypeOptions: string;
+    referrerPolicy: string;
+    crossOriginResourcePolicy: string;
+    contentSecurityPolicy: string;
+    strictTransportSecurity?: string;
+    servicePlan: string;
+    serviceQuotaLimit: number;
+    serviceQuotaRemaining: number;
+    serviceQuotaReset: number;
+}, Init>>) & OperationMethodIdentity, removeOrderGroup: (<Init extends RequestOptions | undefined = undefined>(args: {
+    path: RemoveOrderGroupPath;
+    headers?: RemoveOrderGroupHeaders;
+}, init?: Init | undefined) => Promise<EnvelopeResult<CanceledOrders, {
     xRequestId: string;
     cacheControl: string;
     ratelimitLimit: number;

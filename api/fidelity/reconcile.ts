@@ -264,7 +264,8 @@ function readFills(dataDir: string, byAccount: ReadonlyMap<Uuid, Paper>): void {
     const { account } = fact;
     const paper = byAccount.get(account)!;
     if (fact.kind === 'order_placed') paper.fillModel = fact.fillModel;
-    if (fact.kind === 'order_placed') arriving = account;
+    const arrives = fact.kind === 'order_placed' || fact.kind === 'order_amended';
+    if (arrives) arriving = account;
     else if (fact.kind === 'order_queued' || arriving !== account) arriving = null;
     if (fact.kind === 'order_filled' || fact.kind === 'order_part_filled') {
       const { atMs, contracts, priceCents } = fact;

@@ -73,6 +73,12 @@ function checkFields(body: OrderBody): void {
 
 function checkTerms(body: OrderBody): OrderBody {
   if (body.action === 'buy') exactlyOne(body, 'instrumentId', 'ticker');
+  if (body.reduceOnly === true && body.action === 'buy') {
+    throw invalidRequest('reduceOnly does not belong to a buy: a buy never reduces a position');
+  }
+  if (body.postOnly === true && timeInForceOf(body) !== 'gtc') {
+    throw invalidRequest('postOnly belongs to a gtc order only');
+  }
   if (body.expiresAt !== undefined && timeInForceOf(body) !== 'gtc') {
     throw invalidRequest('expiresAt belongs to a gtc order only');
   }
@@ -105,6 +111,8 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     placedVia: context.placedVia,
     placedPrivate: context.placedPrivate,
     connection: context.connection,
+    postOnly: body.postOnly ?? false,
+    orderGroupId: body.orderGroupId?.toLowerCase() ?? null,
     mayOpen: context.mayOpen,
     mayTrade: context.mayTrade,
     rejectIfLaterThanMs:

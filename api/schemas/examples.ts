@@ -191,6 +191,8 @@ const RESTING_ORDER: Static<typeof PortfolioAnswer>['orders'][number] = {
   expiresAt: null,
   status: 'resting',
   pendingUntil: null,
+  postOnly: false,
+  orderGroupId: null,
   createdAt: AT,
   executedAt: null,
   canceledAt: null,

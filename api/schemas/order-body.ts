@@ -63,6 +63,19 @@ export const OrderBodySchema = strict({
       'Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.',
     ),
   ),
+  postOnly: Type.Optional(
+    Type.Boolean({
+      description:
+        'Of a gtc order: true if it may only rest. Where it would take, it is refused with 409 ' +
+        'would_take; under latency it is canceled with would_take. Default false.',
+    }),
+  ),
+  reduceOnly: Type.Optional(
+    Type.Boolean({
+      description: 'Of a sell, which knows nothing else. True of a buy is 400. Default false.',
+    }),
+  ),
+  orderGroupId: Type.Optional(described(Uuid, 'The order group whose cap its fills count for.')),
   maxPriceCents: Type.Optional(
     described(PriceCents, 'Of a market buy: fill at this or less, else 409 price_moved.'),
   ),
@@ -95,7 +108,7 @@ export type OrderBody = Static<typeof OrderBodySchema>;
 type Field = keyof OrderBody;
 type Kind = { name: string; required: readonly Field[]; refused: readonly Field[] };
 
-const OF_LIMIT = ['limitPriceCents', 'timeInForce', 'expiresAt'] as const;
+const OF_LIMIT = ['limitPriceCents', 'timeInForce', 'expiresAt', 'postOnly'] as const;
 const OF_BUY = ['instrumentId', 'ticker', 'side', 'count', 'statedProbPct'] as const;
 
 /** The fields that each kind of order needs, and the fields that it refuses. */

@@ -72,6 +72,11 @@ const PLACED = {
   }),
 };
 
+const OF_ORDER = {
+  postOnly: Type.Boolean({ description: 'Whether it may only rest, and never takes.' }),
+  orderGroupId: nullable(Uuid, { description: 'Its order group; null: it is of none.' }),
+};
+
 /** The fields of a resting order in the portfolio list. */
 const PORTFOLIO_ORDER = {
   orderId: Uuid,
@@ -99,6 +104,7 @@ const PORTFOLIO_ORDER = {
   canceledAt: nullable(DateTime, { description: 'Time of the cancel, else null.' }),
   updatedAt: described(DateTime, 'Time of its last change of status.'),
   ...PLACED,
+  ...OF_ORDER,
   marketTicker: MarketTicker,
 };
 

@@ -73,6 +73,8 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     fillModel: 'top_of_book',
     feeEachMicros: null,
     netting: null,
+    postOnly: false,
+    group: null,
     ...PLAIN,
     rests: true,
   };

@@ -212,6 +212,8 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: s
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,
+    postOnly: false,
+    orderGroupId: null,
     realism: null,
     counting: null,
   };

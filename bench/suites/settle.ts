@@ -158,6 +158,8 @@ async function openTrades(engine: Shards, flow: OrderFlow, trades: number): Prom
           mayOpen: true,
           mayTrade: true,
           rejectIfLaterThanMs: null,
+          postOnly: false,
+          orderGroupId: null,
           realism: null,
           counting: null,
         },

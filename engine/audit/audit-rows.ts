@@ -29,6 +29,9 @@ export function auditRows(state: ShardState, problems: Problems): void {
   for (const order of state.nets.orders()) {
     problems.check(state.orders.isLive(order), 'nets', `order row ${order} is not in use`);
   }
+  for (const order of state.orderMarks.orders()) {
+    problems.check(state.orders.isLive(order), 'marks', `order row ${order} is not in use`);
+  }
   auditFees(state.orderFees, state.orders, problems);
   auditFees(state.tradeFees, state.positions, problems);
   auditTaken(state, problems);

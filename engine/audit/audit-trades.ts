@@ -54,6 +54,8 @@ export function restsAsPlaced(state: ShardState, row: OrderRow, placed: PlacedOr
     ORDER_TERM_NAMES.every((name) => terms[name] === placed.terms[name]) &&
     isPlacedUnder(placed, state.realism.of(row)) &&
     netsAsPlaced(placed.netting, state.nets.of(row)) &&
+    state.orderMarks.postOnly(row) === placed.postOnly &&
+    isOfItsGroup(state, row, placed) &&
     col.contracts.get(row) === placed.contracts &&
     col.market.get(row) === placed.market &&
     col.instrument.get(row) === placed.instrument &&
@@ -61,6 +63,14 @@ export function restsAsPlaced(state: ShardState, row: OrderRow, placed: PlacedOr
     instrumentSideOf(flags) === placed.instrumentSide &&
     (terms.action === 'buy' || state.positionIds.idOf(position) === placed.tradeId)
   );
+}
+
+/** A group that is gone has no orders. Rule T222 (engine/RULES.md). */
+function isOfItsGroup(state: ShardState, row: OrderRow, { account, group }: PlacedOrder): boolean {
+  const { orderGroups, orderMarks } = state;
+  const now = orderMarks.group(row);
+  if (now !== NO_ROW) return orderGroups.idOf(now) === group;
+  return group === null || orderGroups.find(account, group) === NO_ROW;
 }
 
 /** Checks that an outcome is possible for its order. */

@@ -93,7 +93,15 @@ function accountLine(state: ShardState, account: AccountRow): unknown[] {
     [...state.ordersOfAccount.of(account)].map((row) => orderLine(state, row)).sort(byText),
     [...state.positionsOfAccount.of(account)].map((row) => positionLine(state, row)).sort(byText),
     [...finishedLines(state, account)],
+    ...groupLines(state, account),
   ];
+}
+
+/** Left out for an account without order groups. */
+function groupLines({ orderGroups }: ShardState, account: AccountRow): unknown[] {
+  const groups = orderGroups.of(account);
+  if (groups.length === 0) return [];
+  return [groups.map((group) => [orderGroups.at(group), orderGroups.storedContracts(group)])];
 }
 
 function orderLine(state: ShardState, row: OrderRow): string {
@@ -110,6 +118,7 @@ function orderLine(state: ShardState, row: OrderRow): string {
     ...realismColumns(state, row),
     ...feeColumns(state.orderFees, row),
     ...netColumns(state, row),
+    ...markColumns(state, row),
   ].join(' ');
 }
 
@@ -123,6 +132,13 @@ function netColumns(state: ShardState, row: OrderRow): unknown[] {
   const trade = opened === NO_ROW ? '' : positionIds.idOf(opened);
   const { opens, closes, asked } = netting;
   return ['nets', opens, closes, asked, contracts, cents, venue, trade];
+}
+
+/** Empty for an order that is neither post-only nor of a group. */
+function markColumns({ orderMarks, orderGroups }: ShardState, row: OrderRow): unknown[] {
+  const group = orderMarks.group(row);
+  const postOnly = orderMarks.postOnly(row) ? ['post-only'] : [];
+  return group === NO_ROW ? postOnly : [...postOnly, 'group', orderGroups.idOf(group)];
 }
 
 /** Empty for an order under the preset `simple`. */

@@ -176,6 +176,8 @@ export class PaperAccount {
       mayOpen: true,
       mayTrade: true,
       rejectIfLaterThanMs: null,
+      postOnly: false,
+      orderGroupId: null,
       realism: this.#realism,
       counting: null,
     };
@@ -282,11 +284,12 @@ const NOTHING_FINISHED: FinishedRecords = {
   noteOrder: none,
   noteTrade: none,
   orderByKey: none,
+  useOfKey: none,
   closedTrade: none,
   endedOrder: none,
   describedIn: never,
   orderAt: never,
-  outcome: never,
+  ended: never,
   endedOrders: () => [],
   closedTrades: () => [],
 };

@@ -30,6 +30,7 @@ type Holding = HeldSide & { contracts: Contracts; cents: Cents };
 /** A buy that waits, and the price it holds; the last two are of its fees. */
 type Buy = {
   limitCents: PriceCents;
+  contracts: Contracts;
   /** What opens; of a netting order, `closes` beside it holds nothing. Rule T198. */
   left: Contracts;
   closes: Contracts;
@@ -98,7 +99,7 @@ export class EquityFold {
         const fees = { eachMicros: feeEachMicros ?? 0, carryMicros: 0 };
         const closes = netting?.closes ?? 0;
         const left = contracts - closes;
-        const buy = { limitCents: holdPriceCents(fact), left, closes, ...fees };
+        const buy = { limitCents: holdPriceCents(fact), contracts, left, closes, ...fees };
         this.#buys.set(fact.order, buy);
         this.#hold(heldFor(buy));
         return this.#note(atMs);
@@ -111,6 +112,20 @@ export class EquityFold {
         buy.closes -= fact.contracts - more;
         this.#release(fact.order, more);
         return;
+      }
+      case 'order_amended': {
+        const buy = this.#buys.get(fact.order);
+        if (buy === undefined) return;
+        const before = heldFor(buy);
+        buy.left += fact.contracts - buy.contracts;
+        // Of a netting order what opens goes first. Rule T197.
+        buy.closes += Math.min(0, buy.left);
+        buy.left = Math.max(0, buy.left);
+        buy.contracts = fact.contracts;
+        buy.limitCents = fact.limitPriceCents;
+        buy.eachMicros = fact.feeEachMicros ?? 0;
+        this.#hold(heldFor(buy) - before);
+        return this.#note(atMs);
       }
       case 'order_part_filled': {
         // Its trade's fact follows, and releases the hold.

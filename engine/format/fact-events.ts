@@ -55,6 +55,7 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
         order: orderOf(state, fact.order),
       };
     case 'order_arrived':
+    case 'order_amended':
     case 'order_cancel_accepted': {
       const { account, order } = fact;
       return { ...fact, account: accountOf(state, account), order: orderOf(state, order) };
@@ -90,6 +91,8 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
     case 'privacy_changed':
     case 'trade_marked':
     case 'trade_corrected':
+    case 'order_group_made':
+    case 'order_group_removed':
       return { ...fact, account: accountOf(state, fact.account) };
     case 'account_opened': {
       const { kind, atMs } = fact;
@@ -150,6 +153,8 @@ export function placementOf(fact: OrderPlacedFact): Omit<PlacedOrder, 'account' 
     feesOn: fact.feesOn,
     liquidity: fact.liquidity,
     realistic: fact.realistic,
+    postOnly: fact.postOnly,
+    group: fact.group,
     rests: fact.rests,
   };
 }

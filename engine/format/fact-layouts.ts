@@ -17,9 +17,11 @@ import {
 import type { CatalogChange } from '../rules/catalog-change.ts';
 import type { Catalog } from '../rules/catalog-entries.ts';
 import {
+  AMENDED_FIELDS,
   CANCEL_REASONS,
   type CancelReason,
   LATER_REASONS,
+  NEWEST_REASONS,
   OUTCOME_SOURCES,
   QUEUE_MEETINGS,
 } from '../rules/events.ts';
@@ -106,6 +108,9 @@ export const KIND = {
   order_cancel_accepted: 34,
   fill_nets: 37,
   pair_closed: 38,
+  order_amended: 50,
+  order_group_made: 51,
+  order_group_removed: 52,
   liquidity_taken: 54,
   queue_met: 56,
   fill_noted: 57,
@@ -122,7 +127,9 @@ type LaterField =
   | 'cents'
   | 'feeCents'
   | 'carryMicros'
-  | 'feesCents';
+  | 'feesCents'
+  | 'postOnly'
+  | 'group';
 /** A fact as the first programs wrote it. */
 type FirstForm<K> = Omit<FactOf<K>, LaterField>;
 
@@ -141,6 +148,8 @@ const WITHOUT: { readonly [K in LaterField]: string } = {
   feeCents: 'null',
   carryMicros: '0',
   feesCents: 'null',
+  postOnly: 'false',
+  group: 'null',
 };
 
 const fillModel = { fillModel: word<FillModelName>(...FILL_MODELS) };
@@ -156,15 +165,23 @@ const netting = record<PlacedNetting>({ opens: flag, closes: u32, asked: u32 });
 const fillMoney = { cents: u48, feeCents: nullable(f64) };
 const fees = { feesCents: nullable(f64) };
 
-/** Reasons that the first form of an ended order can say. */
-const FIRST_REASONS = CANCEL_REASONS.filter((reason) => {
-  return !(LATER_REASONS as readonly string[]).includes(reason);
-});
+/** Reasons that the first form of an ended order can say, and that the form for latency can. */
+const FIRST_REASONS = reasonsWithout([...LATER_REASONS, ...NEWEST_REASONS]);
+const EARLIER_REASONS = reasonsWithout(NEWEST_REASONS);
+
+function reasonsWithout(later: readonly string[]): CancelReason[] {
+  return CANCEL_REASONS.filter((reason) => !later.includes(reason));
+}
+
+/** Source text: the reason of an ended order is none of these. */
+function isNone(reasons: readonly CancelReason[]): string {
+  return reasons.map((reason) => `reason !== '${reason}'`).join(' && ');
+}
 /** Fields that have more words in later forms. */
 type WiderField = 'reason';
 /** Source text: what a fact must be for the first form of its kind. Left out: any. */
 const FIRST_NEEDS: { readonly [K in Fact['kind']]?: string } = {
-  order_ended: LATER_REASONS.map((reason) => `reason !== '${reason}'`).join(' && '),
+  order_ended: isNone([...LATER_REASONS, ...NEWEST_REASONS]),
 };
 
 type LaterForm = {
@@ -185,6 +202,7 @@ const LATER_FORMS: { readonly [K in Fact['kind']]?: readonly LaterForm[] } = {
     { number: 24, ...WITH_MODEL },
     { number: 29, fields: under },
     { number: 48, fields: { feeEachMicros: nullable(f64) } },
+    { number: 49, fields: { postOnly: flag, group: nullable(uuid) } },
     { number: 36, fields: { netting: nullable(netting) } },
   ],
   trade_opened: [
@@ -205,8 +223,12 @@ const LATER_FORMS: { readonly [K in Fact['kind']]?: readonly LaterForm[] } = {
   order_filled: [{ number: 40, fields: { ...fillMoney, ...fees } }],
   order_part_filled: [{ number: 41, fields: { ...fillMoney, carryMicros: u32 } }],
   order_ended: [
-    { number: 35, fields: {}, wider: { reason: word(...CANCEL_REASONS) } },
-    { number: 42, fields: fees },
+    {
+      ...{ number: 35, fields: {}, needs: isNone(NEWEST_REASONS) },
+      wider: { reason: word(...EARLIER_REASONS) as Layout<CancelReason> },
+    },
+    { number: 42, fields: fees, needs: isNone(NEWEST_REASONS) },
+    { number: 53, fields: {}, wider: { reason: word(...CANCEL_REASONS) } },
   ],
   trade_grown: [{ number: 44, fields: fillMoney }],
   trade_reduced: [{ number: 45, fields: fillMoney }],
@@ -285,6 +307,33 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     trade: uuid,
     contracts: u32,
     cents: u48,
+  }),
+  order_amended: record<FactOf<'order_amended'>>({
+    kind: always('order_amended'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    idempotencyKey: shortText,
+    asked: word(...AMENDED_FIELDS),
+    contracts: u32,
+    limitPriceCents: u8,
+    feeEachMicros: nullable(f64),
+    keepsPlace: flag,
+    placed: place,
+  }),
+  order_group_made: record<FactOf<'order_group_made'>>({
+    kind: always('order_group_made'),
+    atMs: u48,
+    account: uuid,
+    group: uuid,
+    contractsLimit: u32,
+    windowSeconds: u32,
+  }),
+  order_group_removed: record<FactOf<'order_group_removed'>>({
+    kind: always('order_group_removed'),
+    atMs: u48,
+    account: uuid,
+    group: uuid,
   }),
   order_queued: record<FactOf<'order_queued'>>({
     kind: always('order_queued'),
@@ -493,7 +542,7 @@ function laterFieldsOf(kind: Fact['kind']): readonly LaterField[] {
 /** The fields by which a form is chosen: the later ones, and those with more words. */
 export function tellingFieldsOf(kind: Fact['kind']): readonly (LaterField | WiderField)[] {
   const wider = (LATER_FORMS[kind] ?? []).flatMap((form) => Object.keys(form.wider ?? {}));
-  return [...laterFieldsOf(kind), ...(wider as WiderField[])];
+  return [...laterFieldsOf(kind), ...new Set(wider as WiderField[])];
 }
 
 /**
@@ -612,6 +661,7 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.catalog_changed],
   [40, 41, 42, 43, 44, 45, 46, 47, 48],
   [KIND.liquidity_taken],
+  [49, KIND.order_amended, KIND.order_group_made, KIND.order_group_removed, 53],
   [36, KIND.fill_nets, KIND.pair_closed],
 ];
 

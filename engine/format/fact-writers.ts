@@ -24,10 +24,13 @@ import type {
   MarketCorrected,
   MarketResolved,
   MarketValued,
+  OrderAmended,
   OrderArrived,
   OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
+  OrderGroupMade,
+  OrderGroupRemoved,
   OrderPartFilled,
   OrderPlaced,
   OrderQueued,
@@ -136,7 +139,7 @@ function lineOf<AnEvent>(
   terms: unknown,
 ): string {
   const source = (sources as Record<string, Source<AnEvent, Uuid | number> | undefined>)[name];
-  if (TERMS.has(name)) {
+  if (TERMS.has(name) && terms !== null) {
     if (typeof terms === 'function') return layout.write(`terms.${name}`);
     const read = `termsOf.${name}(state.positions.col, applied.position)`;
     return `const ${name} = ${read}; ${layout.write(name)}`;
@@ -236,6 +239,21 @@ export const FACT_WRITERS = {
       order,
       trade: { table: 'positions', row: 'event.position ?? NO_ROW' },
     },
+    null,
+  ),
+  order_amended: writer<'order_amended', OrderAmended>(
+    'order_amended',
+    { account: { table: 'accounts', row: 'event.account' }, order },
+    null,
+  ),
+  order_group_made: writer<'order_group_made', OrderGroupMade>(
+    'order_group_made',
+    OF_ACCOUNT,
+    null,
+  ),
+  order_group_removed: writer<'order_group_removed', OrderGroupRemoved>(
+    'order_group_removed',
+    OF_ACCOUNT,
     null,
   ),
   order_queued: writer<'order_queued', OrderQueued>(

@@ -66,6 +66,9 @@ export class FactBuffer implements FactSink {
       case 'order_placed':
         state.records.noteKey(event.account, event.idempotencyKey, this.record, this.offset);
         return WRITE.order_placed(this.#next(), state, event);
+      case 'order_amended':
+        state.records.noteKey(event.account, event.idempotencyKey, this.record, this.offset);
+        return WRITE.order_amended(this.#next(), state, event);
       case 'order_filled':
         this.#noteOrder(state, event.order);
         WRITE.order_filled(this.#next(), state, event);
@@ -98,6 +101,8 @@ export class FactBuffer implements FactSink {
       case 'book_missed':
       case 'order_arrived':
       case 'order_cancel_accepted':
+      case 'order_group_made':
+      case 'order_group_removed':
       case 'account_opened':
       case 'account_reset':
       case 'privacy_changed':

@@ -68,6 +68,8 @@ const place = record<PlaceOrder>({
   contracts: nullable(f64),
   tradeId: nullable(text),
   netting: nullable(word(...NETTINGS)),
+  postOnly: flag,
+  orderGroupId: nullable(text),
   mayOpen: flag,
   mayTrade: flag,
   rejectIfLaterThanMs: nullable(f64),

@@ -67,6 +67,12 @@ export class FeeRows<Row extends number> {
     to.carryMicros.set(row, carryMicros);
   }
 
+  /** An amended buy holds so much for each contract that is left. */
+  holdEach(of: Row, eachMicros: number): void {
+    const row = this.#rowOf(of);
+    this.table.change(row).eachMicros.set(row, eachMicros);
+  }
+
   /** The order or trade is over. */
   end(of: Row): void {
     if (!this.has(of)) return;

@@ -139,6 +139,14 @@ export class NetOrders {
     to.openedSequence.set(row, sequence);
   }
 
+  /** So many contracts are left: what opens goes first. */
+  lessen(order: OrderRow, left: Contracts): void {
+    if (!this.has(order)) return;
+    const row = this.#rowOf(order);
+    const { closes } = this.table.change(row);
+    closes.set(row, Math.min(closes.get(row), left));
+  }
+
   /** The order is done. */
   end(order: OrderRow): void {
     if (!this.has(order)) return;

@@ -149,6 +149,13 @@ export class OrderRealism {
     to.arrival.set(row, arrival);
   }
 
+  /** It was amended, and meets the book again then. */
+  arrivesAgain(order: OrderRow, arrivesAtMs: EpochMs): void {
+    const row = this.#rowOf(order);
+    invariant(row !== NO_ROW, 'an amended order waits that has no latency');
+    this.table.change(row).arrivesAtMs.set(row, arrivesAtMs);
+  }
+
   /** Its owner has canceled it, and the cancel meets the book then. */
   cancelAt(order: OrderRow, cancelsAtMs: EpochMs): void {
     const row = this.#rowOf(order);

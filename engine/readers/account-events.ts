@@ -17,6 +17,7 @@ import { JsonWriter } from '../format/json-writer.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type {
   FillNetsFact,
+  OrderAmendedFact,
   OrderArrivedFact,
   OrderEndedFact,
   OrderFilledFact,
@@ -26,7 +27,7 @@ import type {
 } from '../rules/facts.ts';
 import { isShownOrder } from '../rules/flags.ts';
 import { averagePrice } from '../rules/partial-fills.ts';
-import { closedTrade, outcomeOf } from '../shard/core/shard-records.ts';
+import { amendedOrder, closedTrade, outcomeOf } from '../shard/core/shard-records.ts';
 import { writeEnded, writeStanding } from '../shard/core/views/order.ts';
 import { type Naming, outcomeFor } from '../shard/core/views/subject.ts';
 import { writeClosedTrade, writeOpenedTrade } from '../shard/core/views/trade.ts';
@@ -34,6 +35,7 @@ import type { AccountFact, AccountLog } from './account-log.ts';
 
 export const EVENT_TYPES = [
   'order_placed',
+  'order_amended',
   'order_arrived',
   'order_part_filled',
   'order_filled',
@@ -85,6 +87,8 @@ export class AccountEvents {
         addFill(this.#orderAt(number, fact.order), fact);
         return null;
       }
+      case 'order_amended':
+        return this.#amended(number, fact);
       case 'order_arrived':
         return this.#arrived(number, fact);
       case 'order_cancel_accepted': {
@@ -142,6 +146,14 @@ export class AccountEvents {
     return this.#standing(number, fact.atMs, 'order_part_filled', order);
   }
 
+  #amended(number: number, fact: OrderAmendedFact): AccountEvent {
+    const order = this.#orderAt(number, fact.order);
+    order.placed = amendedOrder(order.placed, fact);
+    const { latencyMs } = order.placed;
+    if (latencyMs > 0 && !fact.keepsPlace) order.arrivesAtMs = fact.atMs + latencyMs;
+    return this.#standing(number, fact.atMs, 'order_amended', order);
+  }
+
   /** Null: it does not rest, and its end is the next event. Rule A241. */
   #arrived(number: number, { atMs, order: id, rests }: OrderArrivedFact): AccountEvent | null {
     const order = this.#orderAt(number, id);
@@ -153,9 +165,8 @@ export class AccountEvents {
   #orderAt(number: number, id: Uuid): OpenOrder {
     let order = this.#open.get(id);
     if (order === undefined) {
-      const { placed, fills, hasArrived, cancelsAtMs } = this.#log.orderBefore(id, number);
-      order = { ...unfilled(placed), cancelsAtMs };
-      if (hasArrived) order.arrivesAtMs = null;
+      const { placed, fills, arrivesAtMs, cancelsAtMs } = this.#log.orderBefore(id, number);
+      order = { ...unfilled(placed), arrivesAtMs, cancelsAtMs };
       for (const fill of fills) addFill(order, fill);
       this.#open.set(id, order);
     }
@@ -163,7 +174,9 @@ export class AccountEvents {
   }
 
   #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
-    const { placed, contracts, cents, feesCents, carryMicros, trade, closes } = order;
+    const { placed, contracts, cents, feesCents, carryMicros, trade } = order;
+    // An amendment may have taken some of it.
+    const closes = Math.min(order.closes, placed.contracts - contracts);
     const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
     const pendingUntilMs = order.arrivesAtMs ?? order.cancelsAtMs;
     const fees = { feesCents, carryMicros };

@@ -19,6 +19,7 @@ import type {
   OrderPartFilledFact,
   OrderPlacedFact,
 } from '../rules/facts.ts';
+import { amendedOrder } from '../shard/core/shard-records.ts';
 import type { Naming } from '../shard/core/views/subject.ts';
 import { catalogsBack, catalogsIn, type FactSource, factsIn, openLog } from './read-facts.ts';
 
@@ -165,8 +166,10 @@ export class AccountLog {
     return this.#log.follow(after, { signal });
   }
 
+  /** As it was amended, if it was amended at this place. */
   orderPlaced({ record, offset }: FactPlace): OrderPlacedFact {
     const fact = factAt(this.#log.record(record as LogPosition).payload, offset);
+    if (fact.kind === 'order_amended') return amendedOrder(this.orderPlaced(fact.placed), fact);
     invariant(fact.kind === 'order_placed', 'an order was placed by another fact');
     return fact;
   }
@@ -199,7 +202,7 @@ export class AccountLog {
     const bytes = uuidBytes(order);
     let placed: OrderPlacedFact | null = null;
     const fills: OrderHistory['fills'] = [];
-    let hasArrived = false;
+    let arrivesAtMs: EpochMs | null = null;
     let cancelsAtMs: EpochMs | null = null;
     for (const record of this.#log.records(after)) {
       if (record.firstNumber >= before) break;
@@ -207,14 +210,19 @@ export class AccountLog {
       for (const { number, fact } of factsIn(record)) {
         if (number >= before) break;
         if (!('order' in fact) || fact.order !== order) continue;
-        if (fact.kind === 'order_placed') placed = fact;
-        else if (fact.kind === 'order_part_filled') fills.push(fact);
-        else if (fact.kind === 'fill_nets') fills.push(fact);
-        else if (fact.kind === 'order_arrived') hasArrived = true;
+        if (fact.kind === 'order_placed') {
+          placed = fact;
+          arrivesAtMs = dueOf(fact, fact.latencyMs);
+        } else if (fact.kind === 'order_part_filled' || fact.kind === 'fill_nets') fills.push(fact);
+        else if (fact.kind === 'order_arrived') arrivesAtMs = null;
         else if (fact.kind === 'order_cancel_accepted') cancelsAtMs = fact.cancelsAtMs;
+        else if (fact.kind === 'order_amended' && placed !== null) {
+          placed = amendedOrder(placed, fact);
+          if (!fact.keepsPlace) arrivesAtMs = dueOf(fact, placed.latencyMs);
+        }
       }
     }
-    return placed === null ? null : { placed, fills, hasArrived, cancelsAtMs };
+    return placed === null ? null : { placed, fills, arrivesAtMs, cancelsAtMs };
   }
 
   close(): void {
@@ -239,11 +247,16 @@ export class AccountLog {
   }
 }
 
+/** When an order under this latency meets the book; null: at once. */
+function dueOf({ atMs }: { atMs: EpochMs }, latencyMs: number): EpochMs | null {
+  return latencyMs === 0 ? null : atMs + latencyMs;
+}
+
 type OrderHistory = {
   placed: OrderPlacedFact;
   fills: (OrderPartFilledFact | FillNetsFact)[];
-  /** Of an order under latency: whether it has met the book. */
-  hasArrived: boolean;
+  /** When it meets the book; null: it has. */
+  arrivesAtMs: EpochMs | null;
   /** When its cancel meets the book; null: it has none under way. */
   cancelsAtMs: EpochMs | null;
 };

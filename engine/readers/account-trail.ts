@@ -153,6 +153,7 @@ export class TrailMaker {
 function arrivingAfter(fact: Fact, arriving: Uuid | null): Uuid | null {
   if (fact.kind === 'order_placed') return fact.latencyMs === 0 ? fact.order : null;
   if (fact.kind === 'order_arrived') return fact.order;
+  if (fact.kind === 'order_amended' && !fact.keepsPlace) return fact.order;
   return fact.kind === 'order_queued' ? null : arriving;
 }
 

@@ -217,6 +217,14 @@ class Found {
         this.#arrivedAtMs = fact.atMs;
         this.#isArriving = true;
         return;
+      case 'order_amended':
+        if (fact.keepsPlace) return;
+        // It meets the book again, and joins another queue.
+        this.#arrivedAtMs = this.#placed?.latencyMs === 0 ? fact.atMs : null;
+        this.#isArriving = true;
+        this.#aheadAtArrivalE2 = undefined;
+        this.#met = [];
+        return;
       case 'order_queued':
         // The first one is of its arrival.
         if (this.#aheadAtArrivalE2 === undefined) this.#aheadAtArrivalE2 = known(fact.aheadE2);

@@ -13,6 +13,7 @@ import type {
   PriceCents,
 } from '../base/units.ts';
 import { NO_ROW } from '../base/units.ts';
+import type { GroupRow } from '../memory/order-groups.ts';
 import type { CancelReason, OrderOutcome } from './events.ts';
 
 export class AppliedChange {
@@ -38,6 +39,9 @@ export class AppliedChange {
   hadLatency = false;
   /** Of the order that has just ended; null: it netted nothing. Rule T190 (engine/RULES.md). */
   netting: PlacedNetting | null = null;
+  /** Whether it was post-only, and its group. */
+  postOnly = false;
+  group = NO_ROW as GroupRow;
   fillPriceCents: PriceCents = 0;
   fillVenue: number | null = null;
   /**

@@ -5,7 +5,7 @@
  */
 
 import { invariant } from '../base/invariant.ts';
-import type { EpochMs, OrderRow } from '../base/units.ts';
+import type { Contracts, EpochMs, OrderRow } from '../base/units.ts';
 import type { LevelTaken } from '../memory/market-liquidity.ts';
 import { closingMs } from './closing.ts';
 import { type CancelReason, type Event, fillEvent, type OrderEnded } from './events.ts';
@@ -17,6 +17,8 @@ import { actionOf, fillModelOf, isRouted, sideOf } from './flags.ts';
 import { joinsQueue, possibleFill, reasonUnfilled } from './meet-book.ts';
 import { partNotes, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
+import { endReached } from './order-groups.ts';
+import type { OrderTerms } from './order-terms.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type PricedBook, reaches, tradePrice } from './pricing.ts';
 import { settleAccount } from './settle-markets.ts';
@@ -59,6 +61,7 @@ function meet(state: ShardState, order: OrderRow, atMs: EpochMs, facts: FactSink
   const { events, taken } = eventsAndTaken(state, order, atMs);
   for (const event of events) emit(state, facts, event);
   noteTaken(state, facts, atMs, taken);
+  endReached(state, atMs, facts);
 }
 
 /** Once no other shard was faster. Rule T231. */
@@ -81,22 +84,32 @@ function eventsAndTaken(
 
 /** The fill that is possible then. */
 function fillThen(state: ShardState, order: OrderRow, atMs: EpochMs): Fill | null {
-  const { col } = state.orders;
-  const flags = col.flags.get(order);
-  const market = state.markets[col.market.get(order)]!;
+  const market = state.markets[state.orders.col.market.get(order)]!;
   invariant(market.outcome === null, 'an order meets the book of a market with a result');
   if (market.status !== 'open' || atMs >= closingMs(market)) return null;
   const { limitPriceCents, timeInForce } = waitingTermsAt(state, order);
+  const contracts = remainingOf(state, order);
+  return fillOfWaiting(state, order, { limitPriceCents, timeInForce, contracts }, atMs);
+}
+
+/** The fill that is possible for an order that waits, under these terms. */
+export function fillOfWaiting(
+  state: ShardState,
+  order: OrderRow,
+  terms: Pick<OrderTerms, 'limitPriceCents' | 'timeInForce'> & { contracts: Contracts },
+  atMs: EpochMs,
+): Fill | null {
+  const { col } = state.orders;
+  const flags = col.flags.get(order);
   const wanted = {
     taker: takerOf(col.account.get(order), state.realism.liquidity(order)),
-    ...{ action: actionOf(flags), side: sideOf(flags), limitPriceCents, timeInForce },
-    contracts: remainingOf(state, order),
+    ...{ action: actionOf(flags), side: sideOf(flags), ...terms },
     model: state.fillModel.modelOfPlaced(fillModelOf(flags)),
   };
   return possibleFill(state, bookOf(state, order), wanted, atMs);
 }
 
-function bookOf(state: ShardState, order: OrderRow): PricedBook {
+export function bookOf(state: ShardState, order: OrderRow): PricedBook {
   const { col } = state.orders;
   const market = state.markets[col.market.get(order)]!;
   const instrument = state.instruments[col.instrument.get(order)]!;
@@ -114,6 +127,10 @@ function eventsOf(
   const action = actionOf(col.flags.get(order));
   const { timeInForce, boundPriceCents } = waitingTermsAt(state, order);
   const contracts = remainingOf(state, order);
+  if (fill !== null && state.orderMarks.postOnly(order)) {
+    const taking = { kind: 'order_arrived', atMs, order, account, rests: false } as const;
+    return [taking, ended(order, atMs, 'would_take')];
+  }
   const rests = timeInForce === 'gtc' && fill?.contracts !== contracts;
   const arrived = { kind: 'order_arrived', atMs, order, account, rests } as const;
   if (timeInForce === null) {

@@ -1,13 +1,14 @@
 /**
  * The result of a command: events, a stored answer, or a refusal. It reads the state and changes
  * nothing. It checks for refusals in the order of rejections.ts. After these checks a command
- * cannot fail. Rules T100, T110, T111, T130, T131, T134, T135, T140, M9 (engine/RULES.md), K60
+ * cannot fail. Rules T100, T110, T111, T130, T131, T134, T135, T140, T222, M9 (engine/RULES.md), K60
  * (feeds/FORMATS.md).
  */
 
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
 import type { LevelTaken } from '../memory/market-liquidity.ts';
+import { decideAmend } from './amend.ts';
 import { resultOf } from './apply-results.ts';
 import { canceledByOwner } from './arrivals.ts';
 import { changeOf } from './catalog-change.ts';
@@ -21,10 +22,12 @@ import type {
   CancelAll,
   CancelOrder,
   Command,
+  RemoveOrderGroup,
   SetCatalog,
   SetPrivacy,
   SettleMarket,
 } from './messages.ts';
+import { decideMakeGroup, ordersOfGroup } from './order-groups.ts';
 import { decidePlace } from './place-orders.ts';
 import { privacyEvents } from './privacy.ts';
 import { decideReset } from './reset.ts';
@@ -58,6 +61,12 @@ export function decide(state: ShardState, command: Command): Decision {
   switch (command.kind) {
     case 'place':
       return decidePlace(state, command);
+    case 'amend':
+      return decideAmend(state, command);
+    case 'make_order_group':
+      return decideMakeGroup(state, command);
+    case 'remove_order_group':
+      return withinLimits(state, command, true, () => decideRemoveGroup(state, command));
     case 'cancel':
       return withinLimits(state, command, true, () => decideCancel(state, command));
     case 'cancel_all':
@@ -139,6 +148,18 @@ function decideCancelAll(
     if (instrument === null || ofInstrument.get(order) === instrument.number) newest.push(order);
   }
   return accept(canceledByOwner(state, atMs, newest.reverse()));
+}
+
+/** Its orders are canceled as their owner's cancels are: under latency they end later. Rule T222. */
+function decideRemoveGroup(
+  state: ShardState,
+  { atMs, account: accountId, group }: RemoveOrderGroup,
+): Decision {
+  const account = state.accountIds.find(accountId);
+  const row = account === NO_ROW ? NO_ROW : state.orderGroups.find(account, group);
+  if (row === NO_ROW) return reject('order_group_not_found');
+  const canceled = canceledByOwner(state, atMs, ordersOfGroup(state, account, row));
+  return accept([...canceled, { kind: 'order_group_removed', atMs, account, group }]);
 }
 
 function decideAdjust(state: ShardState, command: AdjustCash): Decision {

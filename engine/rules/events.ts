@@ -60,12 +60,61 @@ export type OrderPlaced = TradedSide &
     feeEachMicros: number | null;
     /** Null: it buys or sells as asked, and nets nothing. Rule T190 (engine/RULES.md). */
     netting: PlacedNetting | null;
+    /** It may only rest: it is never filled as it meets the book. Rule T205 (engine/RULES.md). */
+    postOnly: boolean;
+    /** Its order group; null: it is of none. Rule T217 (engine/RULES.md). */
+    group: Uuid | null;
     /**
      * It rests on its book, or waits until it meets it. A buy holds the most that it can cost, with
      * its fees. Parts of it may trade at once.
      */
     rests: boolean;
   };
+
+/** Which fields an amend changes; on disk its index. */
+export const AMENDED_FIELDS = ['contracts', 'limit', 'both'] as const;
+export type AmendedFields = (typeof AMENDED_FIELDS)[number];
+
+/**
+ * The owner has changed the contracts or the limit of a waiting order. From now on its record is this
+ * one. Rules T209 to T212 (engine/RULES.md).
+ */
+export type OrderAmended = {
+  kind: 'order_amended';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  idempotencyKey: string;
+  /** What the owner named; the other stays. */
+  asked: AmendedFields;
+  /** All of it, with what has traded. */
+  contracts: Contracts;
+  limitPriceCents: PriceCents;
+  /** As in `order_placed`, at the new limit. */
+  feeEachMicros: number | null;
+  /** Else it meets the book as a new order does, and rests last. */
+  keepsPlace: boolean;
+  /** Its `order_placed`. */
+  placed: { record: number; offset: number };
+};
+
+/** Rule T217 (engine/RULES.md). */
+export type OrderGroupMade = {
+  kind: 'order_group_made';
+  atMs: EpochMs;
+  account: AccountRow;
+  group: Uuid;
+  contractsLimit: Contracts;
+  windowSeconds: number;
+};
+
+/** No order is of it any more. Rule T222 (engine/RULES.md). */
+export type OrderGroupRemoved = {
+  kind: 'order_group_removed';
+  atMs: EpochMs;
+  account: AccountRow;
+  group: Uuid;
+};
 
 /**
  * The next event is a fill of a netting order. It closes so many contracts of a trade; `position`
@@ -237,6 +286,8 @@ export type OrderEnded = {
 };
 /** Reasons of market orders under latency, which the first programs did not have. Rule T161. */
 export const LATER_REASONS = ['no_liquidity', 'price_moved'] as const;
+/** Reasons that came with post-only orders and order groups. Rules T205, T220. */
+export const NEWEST_REASONS = ['would_take', 'order_group_limit'] as const;
 /**
  * On disk a reason is its index in this list: append, never reorder. Rule T111 (engine/RULES.md).
  */
@@ -251,6 +302,7 @@ export const CANCEL_REASONS = [
   'instrument_dropped',
   'disconnected',
   ...LATER_REASONS,
+  ...NEWEST_REASONS,
 ] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
@@ -393,6 +445,9 @@ export type Event =
   | OrderPlaced
   | FillNets
   | PairClosed
+  | OrderAmended
+  | OrderGroupMade
+  | OrderGroupRemoved
   | OrderQueued
   | QueueMet
   | FillNoted

@@ -8,6 +8,7 @@ import { invariant } from '../base/invariant.ts';
 import {
   type Cents,
   type Contracts,
+  type EpochMs,
   NO_ROW,
   type OrderRow,
   PAYOUT_CENTS,
@@ -27,10 +28,12 @@ import { changed, newIn } from './catalog-change.ts';
 import type {
   Event,
   FillNets,
+  OrderAmended,
   OrderArrived,
   OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
+  OrderGroupRemoved,
   OrderPartFilled,
   OrderPlaced,
   OrderQueued,
@@ -47,7 +50,7 @@ import {
   shrinkPosition,
   startSale,
 } from './positions.ts';
-import { joinBook, rest, waitNoLonger } from './resting.ts';
+import { addDue, joinBook, rest, waitNoLonger } from './resting.ts';
 import { writeOrderTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
 import { heldCentsAt, timeInForceCode } from './waiting-terms.ts';
@@ -61,6 +64,14 @@ export function evolve(state: ShardState, event: Event): void {
       return fillNets(state, event);
     case 'pair_closed':
       return pairClosed(state, event);
+    case 'order_amended':
+      return orderAmended(state, event);
+    case 'order_group_made': {
+      const { account, group: id, contractsLimit, windowSeconds } = event;
+      return state.orderGroups.make(account, { id, contractsLimit, windowSeconds });
+    }
+    case 'order_group_removed':
+      return groupRemoved(state, event);
     case 'order_queued':
       return orderQueued(state, event);
     case 'queue_met':
@@ -126,6 +137,7 @@ export function evolve(state: ShardState, event: Event): void {
       state.nowMs = event.atMs;
       state.setBackFromMs = Math.max(state.setBackFromMs, event.fromMs);
       waitNoLonger(state, event.atMs);
+      state.orderGroups.clearFills();
       return state.tradeCounts.clear();
     default:
       event satisfies never;
@@ -135,7 +147,7 @@ export function evolve(state: ShardState, event: Event): void {
 /** Applies an event, and adds its facts to the log's batch. */
 export function emit(state: ShardState, facts: FactSink, event: Event): void {
   evolve(state, event);
-  if (event.kind === 'order_placed') {
+  if (event.kind === 'order_placed' || event.kind === 'order_amended') {
     const { placedRecord, placedOffset } = state.orders.change(event.order);
     placedRecord.set(event.order, facts.record);
     placedOffset.set(event.order, facts.offset);
@@ -184,6 +196,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.flags.set(row, flagsOf(event));
   writeOrderTerms(col, row, terms);
   keepRealism(state, row, event);
+  keepMarks(state, row, event);
   state.orderIds.set(row, event.orderId);
   if (terms.action === 'buy') {
     countPayable(state, event.account, event.contracts);
@@ -204,6 +217,67 @@ function keepRealism({ realism }: ShardState, row: OrderRow, event: OrderPlaced)
   const arrivesAtMs = event.atMs + latencyMs;
   const pending = { arrivesAtMs, boundPriceCents, timeInForce: timeInForceCode(timeInForce) };
   realism.keep(row, { latencyMs, feesOn, liquidity, realistic }, latencyMs > 0 ? pending : null);
+}
+
+/** Few orders are post-only, or of a group. */
+function keepMarks(
+  { orderMarks, orderGroups }: ShardState,
+  row: OrderRow,
+  { account, postOnly, group: id }: OrderPlaced,
+): void {
+  if (!postOnly && id === null) return;
+  const group = id === null ? NO_ROW : orderGroups.find(account, id);
+  invariant(id === null || group !== NO_ROW, 'an order names no group of its account');
+  orderMarks.keep(row, { postOnly, group });
+}
+
+/** Rules T209 to T213. */
+function orderAmended(state: ShardState, event: OrderAmended): void {
+  const { atMs, order, account, contracts, limitPriceCents, feeEachMicros, keepsPlace } = event;
+  const { orders, orderFees, orderMarks } = state;
+  invariant(orders.isLive(order), 'an order is changed that is done');
+  invariant(orders.col.account.get(order) === account, 'an order is changed by another account');
+  const total = orders.col.contracts.get(order);
+  const before = remainingOf(state, order);
+  const heldBefore = holdOf(state, order, before);
+  const left = before + contracts - total;
+  const isOfBuy = isBuy(orders.col.flags.get(order));
+  invariant(left > 0, 'an order is changed to fewer contracts than it has traded');
+  invariant(isOfBuy || contracts === total, 'a sell is changed to other contracts');
+  if (isOfBuy) countPayable(state, account, contracts - total);
+  const col = orders.change(order);
+  col.contracts.set(order, contracts);
+  col.limitPriceCents.set(order, limitPriceCents);
+  if (feeEachMicros !== null) orderFees.holdEach(order, feeEachMicros);
+  state.nets.lessen(order, left);
+  hold(state, account, holdOf(state, order, left) - heldBefore);
+  orderMarks.amended(order, event.placed, keepsPlace ? null : ++state.sequence);
+  if (!keepsPlace) goBehind(state, order, atMs);
+}
+
+/** It is last at its price, or under latency on its way there. */
+function goBehind(state: ShardState, order: OrderRow, atMs: EpochMs): void {
+  const { ladders, queue, realism } = state;
+  if (ladders.isWaiting(order)) ladders.remove(order);
+  queue.remove(order);
+  const latencyMs = realism.latencyMs(order);
+  if (latencyMs === 0) return joinBook(state, order);
+  const arrivesAtMs = atMs + latencyMs;
+  // It was changed before at this moment.
+  if (realism.arrivesAtMs(order) === arrivesAtMs) return;
+  realism.arrivesAgain(order, arrivesAtMs);
+  addDue(state, order);
+}
+
+/** What of its orders still waits is of no group. */
+function groupRemoved(state: ShardState, { account, group: id }: OrderGroupRemoved): void {
+  const { orderGroups, orderMarks } = state;
+  const group = orderGroups.find(account, id);
+  invariant(group !== NO_ROW, 'an order group is removed that there is not');
+  for (const order of state.ordersOfAccount.of(account)) {
+    if (orderMarks.group(order) === group) orderMarks.leaveGroup(order);
+  }
+  orderGroups.remove(group);
 }
 
 /** Checks that the rows and numbers of an event exist, which `decide` guarantees. */
@@ -281,6 +355,8 @@ function trade(
   invariant(contracts > 0, 'a fill has no contracts');
   const left = remainingOf(state, order) - contracts;
   invariant(left >= 0, 'an order was filled beyond what is left');
+  const group = state.orderMarks.group(order);
+  if (group !== NO_ROW) state.orderGroups.filled(group, event.atMs, contracts);
   const { applied } = state;
   applied.account = col.account.get(order);
   applied.contracts = contracts;
@@ -508,6 +584,8 @@ function finishOrder(state: ShardState, order: OrderRow): void {
   const hadLatency = state.realism.latencyMs(order) > 0;
   state.applied.hadLatency = hadLatency;
   state.applied.netting = state.nets.of(order);
+  state.applied.postOnly = state.orderMarks.postOnly(order);
+  state.applied.group = state.orderMarks.group(order);
   if (hadLatency || state.ladders.isWaiting(order)) state.ordersOfAccount.remove(account);
   if (state.ladders.isWaiting(order)) state.ladders.remove(order);
   const position = orders.col.position.get(order);
@@ -518,6 +596,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
   state.orderFees.end(order);
   state.nets.end(order);
   state.realism.remove(order);
+  state.orderMarks.remove(order);
   state.orderIds.remove(order);
   orders.release(order);
   countBust(state, account);

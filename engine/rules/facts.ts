@@ -33,10 +33,13 @@ import type {
   MarketCorrected,
   MarketResolved,
   MarketValued,
+  OrderAmended,
   OrderArrived,
   OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
+  OrderGroupMade,
+  OrderGroupRemoved,
   OrderPartFilled,
   OrderPlaced,
   OrderQueued,
@@ -79,6 +82,12 @@ export type OrderPlacedFact = OrderTerms &
     trade: Uuid | null;
   };
 
+/** An order that waits is another from now on; `placed` is its `order_placed`. */
+export type OrderAmendedFact = OfWaiting<OrderAmended>;
+
+export type OrderGroupMadeFact = OfAccount<OrderGroupMade>;
+export type OrderGroupRemovedFact = OfAccount<OrderGroupRemoved>;
+
 /** The rest of an order traded, so it is executed. */
 export type OrderFilledFact = OfOrder<OrderFilled> & {
   contracts: Contracts;
@@ -87,7 +96,7 @@ export type OrderFilledFact = OfOrder<OrderFilled> & {
   fillPriceCents: PriceCents;
   /** Of its first fill. */
   fillVenue: number;
-  /** Its `order_placed`. */
+  /** Its `order_placed`, or its last `order_amended`. */
   placed: FactPlace;
   /** Of all its fills; null: it pays none. */
   feesCents: Cents | null;
@@ -201,6 +210,9 @@ export type PrimaryFact =
   | OrderPlacedFact
   | FillNetsFact
   | PairClosedFact
+  | OrderAmendedFact
+  | OrderGroupMadeFact
+  | OrderGroupRemovedFact
   | OrderQueuedFact
   | QueueMetFact
   | FillNoted

@@ -15,6 +15,7 @@ import { makerNote, noteTaken } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
 import { partNotes, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
+import { endReached } from './order-groups.ts';
 import { remainingOf } from './partial-fills.ts';
 import { type BookPrice, ladderOf, priceBook, tradePrice } from './pricing.ts';
 import type { Book, Market } from './reference-data.ts';
@@ -167,6 +168,8 @@ function fillResting(
 ): void {
   const { col } = state.orders;
   const model = state.fillModel.modelOfPlaced(fillModelOf(col.flags.get(order)));
+  // A fill before it may have ended its group. Rule T220 (engine/RULES.md).
+  if (!state.orders.isLive(order)) return;
   // The venue's prints fill it, and no quote does. Rule T151 (engine/RULES.md).
   if (model === 'queue' && state.fillModel.queues !== null) return;
   settleAccount(state, col.account.get(order), facts);
@@ -193,7 +196,9 @@ function fillResting(
     const filled = { market, levels: levelsOf(fill), role: 'maker', atMs } as const;
     const events = waitingNetEvents(state, order, filled, partNotes(fill, 'maker', atMs));
     for (const event of events) emit(state, facts, event);
-    return noteTaken(state, facts, atMs, taken);
+    noteTaken(state, facts, atMs, taken);
+    endReached(state, atMs, facts);
+    return;
   }
   const action = actionOf(col.flags.get(order));
   const traded = tradeOf(action, fill);
@@ -207,4 +212,5 @@ function fillResting(
   emit(state, facts, fillEvent(atMs, order, contracts, traded, fee));
   if (note !== null) emit(state, facts, note);
   noteTaken(state, facts, atMs, taken);
+  endReached(state, atMs, facts);
 }

@@ -16,11 +16,19 @@ import type {
 } from '../base/units.ts';
 import type { Ids } from '../memory/columns.ts';
 import type { CatalogInstrument } from './catalog-entries.ts';
-import type { ClosedTrade, OrderOutcome, OrderPlaced } from './events.ts';
+import type { ClosedTrade, OrderAmended, OrderOutcome, OrderPlaced } from './events.ts';
 import type { FactPlace, TradeCorrectedFact, TradeSettledFact } from './facts.ts';
 
 /** An order as it was placed, without row numbers, which may be reused by now. */
 export type PlacedOrder = Omit<OrderPlaced, 'kind' | 'order' | 'position'> & { place: FactPlace };
+
+/** What has used an idempotency key: a placement, or the change of an order. Rules T91, T214. */
+export type KeyUse =
+  | { kind: 'placed'; placed: PlacedOrder }
+  | ({ kind: 'amended'; orderId: Uuid } & Pick<
+      OrderAmended,
+      'asked' | 'contracts' | 'limitPriceCents'
+    >);
 
 export type EndedOrder = { placed: PlacedOrder; outcome: OrderOutcome };
 
@@ -76,12 +84,14 @@ export interface FinishedRecords {
   resetsFrom(record: number): ReadonlyMap<Uuid, FactPlace>;
   /** What the catalog in this record says of an instrument. Rule K59 (feeds/FORMATS.md). */
   describedIn(record: number, id: string): CatalogInstrument;
-  /** The order that has used the key, market orders included. */
+  /** The order that was placed under the key, market orders included, as it was placed. */
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined;
-  /** The order of the account whose `order_placed` is at this place. */
+  /** What of the account has used the key. */
+  useOfKey(account: AccountRow, idempotencyKey: string): KeyUse | undefined;
+  /** The order of the account whose `order_placed` or `order_amended` is at this place. */
   orderAt(account: AccountRow, place: FactPlace): PlacedOrder;
-  /** How an order that is done ended. */
-  outcome(placed: PlacedOrder): OrderOutcome;
+  /** An order that is done, as it was amended last, and how it ended. */
+  ended(placed: PlacedOrder): EndedOrder;
   /** A limit order of the account that has ended; market orders are fills, not orders. */
   endedOrder(account: AccountRow, orderId: Uuid): EndedOrder | undefined;
   closedTrade(account: AccountRow, tradeId: Uuid): ClosedTrade | undefined;

@@ -248,6 +248,10 @@ export type PlaceOrder = OrderTerms & {
   tradeId: Uuid | null;
   /** Of a buy; null: it nets nothing. Rule T190 (engine/RULES.md). */
   netting: Netting | null;
+  /** It is refused, or canceled, where it would take. Rule T205 (engine/RULES.md). */
+  postOnly: boolean;
+  /** Null: it is of no order group. Rule T218 (engine/RULES.md). */
+  orderGroupId: Uuid | null;
   /** True: the caller's plan allows opening positions. Rule A38 (api/RULES.md). */
   mayOpen: boolean;
   /** True: trading is on, and a new order may be placed. Rule V6 (api/RULES.md). */
@@ -272,6 +276,45 @@ export type CancelOrder = {
   atMs: EpochMs;
   account: Uuid;
   orderId: Uuid;
+  counting: TradeCounting | null;
+};
+
+/** Changes a waiting order. At least one of both is given. Rules T209 to T214 (engine/RULES.md). */
+export type AmendOrder = {
+  kind: 'amend';
+  atMs: EpochMs;
+  account: Uuid;
+  orderId: Uuid;
+  /** One for each change, among the keys of orders. */
+  idempotencyKey: string;
+  /** All of it, with what has traded; null: as it is. */
+  contracts: Contracts | null;
+  /** Null: as it is. */
+  limitPriceCents: PriceCents | null;
+  mayOpen: boolean;
+  mayTrade: boolean;
+  counting: TradeCounting | null;
+};
+
+/** Makes an order group. Rules T217, T219 (engine/RULES.md). */
+export type MakeOrderGroup = {
+  kind: 'make_order_group';
+  atMs: EpochMs;
+  account: Uuid;
+  /** A new uuid v7 whose time is `atMs`. */
+  group: Uuid;
+  contractsLimit: Contracts;
+  windowSeconds: number;
+  /** Null: it counts towards no limit. */
+  counting: TradeCounting | null;
+};
+
+/** Cancels the orders of a group, and removes it. Rule T222 (engine/RULES.md). */
+export type RemoveOrderGroup = {
+  kind: 'remove_order_group';
+  atMs: EpochMs;
+  account: Uuid;
+  group: Uuid;
   counting: TradeCounting | null;
 };
 
@@ -301,7 +344,13 @@ export type Connected = {
 };
 
 /** One attempt for the hard trade limits of a key. */
-export type TradingCommand = PlaceOrder | CancelOrder | CancelAll;
+export type TradingCommand =
+  | PlaceOrder
+  | AmendOrder
+  | CancelOrder
+  | CancelAll
+  | MakeOrderGroup
+  | RemoveOrderGroup;
 
 /** An operator's correction of an account's cash; shown as adjustmentsInRunDollars. */
 export type AdjustCash = { kind: 'adjust'; atMs: EpochMs; account: Uuid; amountCents: Cents };

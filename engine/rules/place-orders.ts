@@ -1,7 +1,6 @@
 /**
- * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103, T190, T195, T200
- * (engine/RULES.md),
- * V3, A82 (api/RULES.md).
+ * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103, T190, T195, T200,
+ * T205 (engine/RULES.md), V3, A82 (api/RULES.md).
  */
 
 import {
@@ -40,6 +39,7 @@ import {
   partsAtOnce,
 } from './net-orders.ts';
 import { fillFee, worstEachMicros } from './order-fees.ts';
+import { groupRefusal } from './order-groups.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { ASKED_TERM_NAMES } from './order-terms.ts';
 import { placedUnder } from './placed-under.ts';
@@ -55,18 +55,18 @@ import {
 import { privacyEvents } from './privacy.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
-import { countedRefusal, isClosing, withinLimits } from './trade-limits.ts';
+import { countedRefusal, countsAsSell, withinLimits } from './trade-limits.ts';
 import { heldCents, holdPriceCents } from './waiting-terms.ts';
 
 /** A known key is answered before any other check. Rules T91, T95 (engine/RULES.md). */
 export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   const account = state.accountIds.find(order.account);
   const known =
-    account === NO_ROW ? undefined : state.records.orderByKey(account, order.idempotencyKey);
+    account === NO_ROW ? undefined : state.records.useOfKey(account, order.idempotencyKey);
   if (known === undefined) return decideUnderNewKey(state, order, account);
-  if (isSameOrder(state, known, order)) return { kind: 'replay' };
+  if (known.kind === 'placed' && isSameOrder(state, known.placed, order)) return { kind: 'replay' };
   const reused = reject('idempotency_key_reused');
-  return countedRefusal(state, order, isClosing(order), reused);
+  return countedRefusal(state, order, countsAsSell(order), reused);
 }
 
 /** The decision on an order once no rule without a price refuses it. */
@@ -90,12 +90,14 @@ export function decideUnderNewKey(
   const outOfBounds = checkBounds(state, order, account);
   if (outOfBounds !== null) return reject('invalid_request', outOfBounds);
   if (!order.mayTrade) return reject('trading_off');
-  return withinLimits(state, order, isClosing(order), () => {
+  return withinLimits(state, order, countsAsSell(order), () => {
     const { rejectIfLaterThanMs } = order;
     if (rejectIfLaterThanMs !== null && state.nowMs > rejectIfLaterThanMs)
       return reject('too_late');
     const opensAll = order.action === 'buy' && order.netting === null;
     if (opensAll && !order.mayOpen) return reject('membership_required');
+    const refused = order.orderGroupId === null ? null : groupRefusal(state, order, account);
+    if (refused !== null) return refused;
     const subject = tradableSubject(state, order, account);
     return 'kind' in subject ? subject : decideTradable(state, order, subject, account);
   });
@@ -145,6 +147,8 @@ function decideAtPrice(
       return reject('price_moved', movedText(state, priceCents));
     }
   }
+  // Rule T205 (engine/RULES.md).
+  if (order.postOnly && fill !== null) return reject('would_take');
   const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
   const fees = paysFees(order) ? feesOf(state, order, book, { fill, rests }) : null;
   const { net } = subject;
@@ -415,6 +419,8 @@ function placedEvent(
     fillModel,
     feeEachMicros: fees === null ? null : fees.eachMicros,
     netting: subject.net === null ? null : subject.net.netting,
+    postOnly: order.postOnly,
+    group: order.orderGroupId,
     ...under,
     rests,
   };
@@ -428,6 +434,8 @@ function isSameOrder(state: ShardState, known: PlacedOrder, order: PlaceOrder): 
   return (
     ASKED_TERM_NAMES.every((name) => known.terms[name] === order[name]) &&
     known.tradeId === order.tradeId &&
+    known.postOnly === order.postOnly &&
+    known.group === order.orderGroupId &&
     (order.action === 'sell' || isSameSubject(state, known, order))
   );
 }
@@ -496,16 +504,27 @@ function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null
   return null;
 }
 
-/** A buy whose payout cannot be counted would stop its shard when it wins. */
 function checkPayout(
   state: ShardState,
   { contracts }: PlaceOrder,
   account: AccountRow,
 ): string | null {
-  if (contracts === null) return null;
+  return contracts === null ? null : checkPayoutOf(state, account, contracts, 'count');
+}
+
+/**
+ * A buy whose payout cannot be counted would stop its shard when it wins. `contracts`: so many more;
+ * `field` names them.
+ */
+export function checkPayoutOf(
+  state: ShardState,
+  account: AccountRow,
+  contracts: Contracts,
+  field: string,
+): string | null {
   const roomCents = account === NO_ROW ? FIRST_PAYOUT_ROOM_CENTS : payoutRoomCents(state, account);
   if (contracts * PAYOUT_CENTS <= roomCents) return null;
   const most = Math.max(0, Math.floor(roomCents / PAYOUT_CENTS));
   const limit = dollarsOf(Number.MAX_SAFE_INTEGER).toFixed(2);
-  return `count must be at most ${most} now: an account cannot hold more than ${limit} dollars`;
+  return `${field} must be at most ${most} now: an account cannot hold more than ${limit} dollars`;
 }

@@ -52,6 +52,8 @@ export type TradesQuery = Page & {
   organizationSlug: string | null;
   status: 'open' | 'closed' | 'settled' | 'void' | null;
 };
+/** Answers `{orderGroups}`, the oldest first. Rule A191 (api/RULES.md). */
+export type OrderGroupsQuery = { kind: 'order_groups'; atMs: EpochMs; account: Uuid };
 /** The effect that the order would have; its key is not looked up. Rule T133 (engine/RULES.md). */
 export type PreviewQuery = { kind: 'preview'; atMs: EpochMs; order: PlaceOrder };
 /** Answers with one Quote, or `instrument_not_found`. */
@@ -117,6 +119,7 @@ export type Query =
   | PortfolioQuery
   | AccountQuery
   | OrderQuery
+  | OrderGroupsQuery
   | OrdersQuery
   | TradesQuery
   | PreviewQuery

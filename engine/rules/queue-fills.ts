@@ -32,6 +32,7 @@ import { costCents } from './ledger.ts';
 import type { LevelsTick, LevelTick, PrintTick } from './messages.ts';
 import { NO_NOTE, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
+import { endReached } from './order-groups.ts';
 import { remainingOf } from './partial-fills.ts';
 import { ladderOf, venueIndex } from './pricing.ts';
 import type { Market } from './reference-data.ts';
@@ -174,7 +175,10 @@ function added(on: In, { market, side }: Place, tick: LevelTick): void {
   const volume = nameOf(tick, { isPrint: false, detail: size });
   const fill = new Fill(on, { market, side: ours, ladder }, 'addition', contracts, volume);
   const askCents = askCentsOf(ONE - price);
-  for (const order of ordersFrom(on.state, ladder, least)) fill.meet(order, askCents);
+  for (const order of ordersFrom(on.state, ladder, least)) {
+    // A fill before it may have ended its group. Rule T220.
+    if (on.state.queue.has(order)) fill.meet(order, askCents);
+  }
 }
 
 /** Rules T149 to T151. */
@@ -196,6 +200,8 @@ function printed(on: In, at: Place, tick: PrintTick): void {
   const fill = new Fill(on, at, 'print', isOpen ? contracts : 0, volume);
   const atItsPrice = price % CENT === 0 ? least : 0;
   for (const order of ordersFrom(state, ladder, least)) {
+    // A fill before it may have ended its group. Rule T220.
+    if (!queue.has(order)) continue;
     if (levelOf(state, order) === atItsPrice) fill.eat(order, contracts);
     else if (isOpen) fill.meet(order, null);
   }
@@ -223,7 +229,7 @@ function bookCame(on: In, market: Market, book: ExactBook, isSame: boolean): voi
       if (state.queue.isFarFromNoted(order)) notePlace(on, order);
     }
     if (isSame || !mayFill(market, state)) continue;
-    for (const order of orders) meetCrossing(on, at, order);
+    for (const order of orders) if (state.queue.has(order)) meetCrossing(on, at, order);
   }
 }
 
@@ -407,6 +413,7 @@ function trade(on: In, order: OrderRow, contracts: Contracts): void {
     emit(state, facts, fillEvent(atMs, order, remainingOf(state, order), traded, fee));
   }
   if (state.queue.has(order) && !state.queue.isNoted(order)) notePlace(on, order);
+  endReached(state, atMs, facts);
 }
 
 /** Rule T154. */

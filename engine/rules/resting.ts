@@ -12,8 +12,10 @@ import type { Book, Instrument, Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
 /** The order in which orders met their books. Rule T160 (engine/RULES.md). */
-export function priorityOf({ realism, orders }: ShardState, order: OrderRow): number {
-  return realism.arrival(order) || orders.col.sequence.get(order);
+export function priorityOf({ realism, orderMarks, orders }: ShardState, order: OrderRow): number {
+  const arrival = realism.arrival(order) || orders.col.sequence.get(order);
+  // An amend may have moved it since.
+  return Math.max(arrival, orderMarks.arrival(order));
 }
 
 /** Puts an order on the ladder that its columns name. */

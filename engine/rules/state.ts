@@ -23,6 +23,8 @@ import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
 import type { MarketLiquidity } from '../memory/market-liquidity.ts';
 import type { NetOrders } from '../memory/net-orders.ts';
+import type { OrderGroups } from '../memory/order-groups.ts';
+import type { OrderMarks } from '../memory/order-marks.ts';
 import type { OrderRealism } from '../memory/order-realism.ts';
 import type { OwnerIndex } from '../memory/owner-index.ts';
 import type { QueuePlaces } from '../memory/queue-places.ts';
@@ -116,6 +118,9 @@ export type ShardState = {
   readonly realism: OrderRealism;
   /** What orders close of the other side, for those that net. */
   readonly nets: NetOrders;
+  /** Which orders are post-only, of a group, or amended. */
+  readonly orderMarks: OrderMarks;
+  readonly orderGroups: OrderGroups;
   /** Displayed sizes that accounts share over all shards: what all have taken of them. */
   readonly liquidity: MarketLiquidity;
   /** What the facts of this shard have taken of these. */
@@ -166,9 +171,10 @@ export type ShardState = {
 
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
-  const { accounts, positions, orders, tradeCounts, queue, realism } = state;
-  const { orderFees, tradeFees, taken, nets } = state;
+  const { accounts, positions, orders, tradeCounts, queue, realism, taken } = state;
+  const { orderFees, tradeFees, orderMarks, orderGroups, nets } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
-  const others = [taken.table, nets.table] as const;
-  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...others] as const;
+  const ofGroups = [orderMarks.table, orderGroups.groups, orderGroups.fills] as const;
+  const later = [taken.table, ...ofGroups, nets.table] as const;
+  return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...later] as const;
 }

@@ -24,7 +24,7 @@ export const ACCOUNT_LIMITS: TradeLimits = {
 };
 
 /** Whether an order counts as a sell: it opens nothing. Rules L3, T191 (engine/RULES.md). */
-export function isClosing({ action, netting }: PlaceOrder): boolean {
+export function countsAsSell({ action, netting }: PlaceOrder): boolean {
   return action === 'sell' || netting === 'close';
 }
 
@@ -81,7 +81,7 @@ export function limitsLeft(
   const { keyLimits, accountLimits } = counting;
   const { key, account: ofAccount } = decision.use ?? useOf(state, account, counting);
   const { atMs } = ofAccount;
-  if (command.kind !== 'place' || isClosing(command)) {
+  if (isClosing(command, decision)) {
     return {
       ...{ atMs, closing: true },
       keyPerMinute: keyLimits.closingPerMinute,
@@ -103,6 +103,14 @@ export function limitsLeft(
     accountPerDay: accountLimits.newPerDay,
     accountLeftInDay: left(accountLimits.newPerDay, ofAccount.newInDay),
   };
+}
+
+/** Whether it counts towards the limits of sells and cancels. Rule L3 (engine/RULES.md). */
+function isClosing(command: TradingCommand, decision: Decision): boolean {
+  if (command.kind === 'place') return countsAsSell(command);
+  if (command.kind !== 'amend' || decision.kind === 'replay') return true;
+  const counted = decision.events.find((event) => event.kind === 'trade_counted');
+  return counted === undefined || counted.closing;
 }
 
 const left = (limit: number, used: number) => Math.max(0, limit - used);

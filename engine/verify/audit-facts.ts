@@ -31,6 +31,7 @@ import type { ClosedTrade, FillNoted, OrderOutcome } from '../rules/events.ts';
 import type {
   Fact,
   FactPlace,
+  OrderAmendedFact,
   OrderEndedFact,
   OrderFilledFact,
   OrderPartFilledFact,
@@ -140,6 +141,8 @@ class FactsAudit {
   /** Orders of the facts before: that rest now, and that have ended since. */
   #restingBefore = 0;
   #endedOfBefore = 0;
+  /** Orders that the facts have amended. */
+  readonly #amendedSince = new Set<Uuid>();
   /** By account row; in all runs, and in the last one. */
   readonly #realizedCents: Float64Array;
   readonly #runCents: Float64Array;
@@ -250,6 +253,8 @@ class FactsAudit {
     switch (fact.kind) {
       case 'order_placed':
         return this.#order(account, fact, place, check);
+      case 'order_amended':
+        return this.#amend(account, fact, place, check);
       case 'order_filled':
       case 'order_ended':
         return this.#end(account, fact, place, check);
@@ -272,18 +277,17 @@ class FactsAudit {
   }
 
   #order(account: AccountRow, fact: OrderPlacedFact, place: FactPlace, check: Check): void {
-    const { records, orderIds } = this.#state;
+    const { orderIds, orderMarks, records } = this.#state;
     invariant(account < this.#opened.length, 'an account was opened during its audit');
     const placed = placedOrder(account, place, fact);
     this.#lastPlaced = placed;
     const isMarket = !isShownOrder(placed);
     this.#counts[isMarket ? 'marketOrders' : 'limitOrders']++;
-    const name = records.nameOfKey(account, placed.idempotencyKey);
-    this.#indexes(account, INDEX_CLASS.key, name, place);
-    const isNewKey = this.#keys.addWords(name[0]!, name[1]!, name[2]!, name[3]!);
+    this.#usesKey(account, placed.idempotencyKey, place, check);
     check(this.#placed.add(fact.order), `order ${fact.order} is placed twice`);
-    if (this.#looksUp || !isNewKey) this.#key(placed, check);
     const row = orderIds.find(fact.order);
+    // The last amend of an order that rests says what it is.
+    if (row !== NO_ROW && orderMarks.placedAt(row) !== null) return;
     if (row !== NO_ROW) return this.#rests(row, placed, check);
     if (isMarket) this.#awaited = { order: fact.order, check };
     else if (this.#looksUp || this.#unended.size === REMEMBERED_MAX) {
@@ -293,17 +297,50 @@ class FactsAudit {
     }
   }
 
+  /** Rule T214 (engine/RULES.md). */
+  #amend(account: AccountRow, fact: OrderAmendedFact, place: FactPlace, check: Check): void {
+    const { orderIds, orders, records } = this.#state;
+    this.#usesKey(account, fact.idempotencyKey, place, check);
+    const { order, placed: first } = fact;
+    const amended = records.orderAt(account, place);
+    check(amended.orderId === order, `names the place of order ${amended.orderId}`);
+    this.#lastPlaced = amended;
+    const isOfBefore = this.#before !== null && first.record < this.#before.tail;
+    // It rested then, and its row names another place now.
+    if (isOfBefore && !this.#amendedSince.has(order)) this.#endedOfBefore++;
+    this.#amendedSince.add(order);
+    const row = orderIds.find(order);
+    if (row !== NO_ROW) {
+      const { placedRecord, placedOffset } = orders.col;
+      const newest = { record: placedRecord.get(row), offset: placedOffset.get(row) };
+      if (isSamePlace(newest, place)) this.#rests(row, amended, check);
+      return;
+    }
+    const unended = this.#unended.get(order);
+    if (unended !== undefined) this.#unended.set(order, { ...unended, placed: amended });
+  }
+
+  #usesKey(account: AccountRow, key: string, place: FactPlace, check: Check): void {
+    const name = this.#state.records.nameOfKey(account, key);
+    this.#indexes(account, INDEX_CLASS.key, name, place);
+    const isNewKey = this.#keys.addWords(name[0]!, name[1]!, name[2]!, name[3]!);
+    if (this.#looksUp || !isNewKey) this.#key({ account, idempotencyKey: key, place }, check);
+  }
+
   /** Keys may share a name, so an order that has it is read. */
-  #key({ account, idempotencyKey, place }: PlacedOrder, check: Check): void {
+  #key(
+    { account, idempotencyKey, place }: Pick<PlacedOrder, 'account' | 'idempotencyKey' | 'place'>,
+    check: Check,
+  ): void {
     const { records } = this.#state;
     const places = records.placesOfKey(account, idempotencyKey);
     const isFound = places.some((one) => isSamePlace(one, place));
     check(isFound, `its key ${idempotencyKey} counts as never used`);
     for (const another of places) {
       if (isSamePlace(another, place)) continue;
-      const order = records.orderAt(account, another);
-      const isShared = order.idempotencyKey !== idempotencyKey;
-      check(isShared, `its key ${idempotencyKey} finds order ${order.orderId}`);
+      const isShared = records.keyAt(another) !== idempotencyKey;
+      const { orderId } = records.orderAt(account, another);
+      check(isShared, `its key ${idempotencyKey} finds order ${orderId}`);
     }
   }
 

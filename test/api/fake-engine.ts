@@ -239,6 +239,7 @@ export function sampleReply(request: EngineRequest): Reply {
     case 'cancel_all':
       return ok({ canceled: [], count: 0, mode: 'paper' });
     case 'cancel':
+    case 'amend':
     case 'order':
       return ok(samples.sampleOrderAnswer);
     case 'orders':

@@ -161,6 +161,8 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,
+    postOnly: false,
+    orderGroupId: null,
     realism: null,
     counting: null,
     ...over,

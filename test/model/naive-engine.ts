@@ -17,9 +17,12 @@ import {
 } from '../../engine/base/units.ts';
 import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { Command, QuoteTick, Reply, Tick } from '../../engine/rules/messages.ts';
+import type { RejectionCode } from '../../engine/rules/rejections.ts';
+import { amend, amendCloses } from './naive-amend.ts';
 import { book } from './naive-book.ts';
 import { mayAdjust, roomCentsBeside, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberShared, rememberTaken } from './naive-depth.ts';
+import { groupList, makeGroup, removeGroup } from './naive-groups.ts';
 import {
   correctMarket,
   countBust,
@@ -29,9 +32,17 @@ import {
   settleMarket,
   UNCHANGED,
 } from './naive-ledger.ts';
-import { keyUse, limitsLeft } from './naive-limits.ts';
+import { countOrRefuse, keyUse, limitsLeft } from './naive-limits.ts';
 import { bookOf, matchResting } from './naive-matching.ts';
-import { arrive, cancel, cancelAll, cancelDisconnected, place, refuse } from './naive-orders.ts';
+import {
+  arrive,
+  cancel,
+  cancelAll,
+  cancelDisconnected,
+  cancelOne,
+  place,
+  refuse,
+} from './naive-orders.ts';
 import { preview } from './naive-preview.ts';
 import { accountAlone, oneOrder, orderList, portfolio, tradeList } from './naive-queries.ts';
 import { forgetMoves, noteMoves, takeLevels } from './naive-queue.ts';
@@ -105,8 +116,10 @@ export function createNaiveEngine(options: TradingOptions): NaiveModel {
     noteMoves: () => noteMoves(state),
     tick: (tick) => applyTick(state, tick),
     command: (command) => {
+      advanceTo(state, command.atMs);
+      const closes = command.kind === 'amend' ? amendCloses(state, command) : null;
       const reply = applyCommand(state, command);
-      const limits = 'counting' in command ? limitsLeft(state, command) : null;
+      const limits = 'counting' in command ? limitsLeft(state, command, closes) : null;
       return limits === null ? reply : { ...reply, limits };
     },
     query: (query) => answerQuery(state, query),
@@ -186,6 +199,15 @@ function applyCommand(state: ModelState, command: Command): Reply {
   switch (command.kind) {
     case 'place':
       return place(state, command);
+    case 'amend':
+      return amend(state, command);
+    case 'make_order_group':
+      return replyOf(makeGroup(state, command));
+    case 'remove_order_group': {
+      const limited = countOrRefuse(state, command, true);
+      if (limited !== null) return limited;
+      return replyOf(removeGroup(state, command, (order) => cancelOne(state, order)));
+    }
     case 'cancel':
       return cancel(state, command);
     case 'cancel_all':
@@ -259,11 +281,16 @@ function applyCommand(state: ModelState, command: Command): Reply {
   }
 }
 
+function replyOf(answered: Reply | RejectionCode): Reply {
+  return typeof answered === 'string' ? refuse(answered) : answered;
+}
+
 /** Data of an earlier time keeps its age. */
 function setClockBack(state: ModelState, byMs: number): void {
   if (byMs <= 0) return;
   state.nowMs -= byMs;
   state.attempts = [];
+  state.groupFills = [];
   for (const order of state.resting) {
     const latestMs = state.nowMs + order.latencyMs;
     if (order.arrivesAtMs !== null) order.arrivesAtMs = Math.min(order.arrivesAtMs, latestMs);
@@ -290,6 +317,8 @@ function answerQuery(state: ModelState, query: UserQuery): Reply {
       return orderList(state, query);
     case 'trades':
       return tradeList(state, query);
+    case 'order_groups':
+      return groupList(state, query, nowMs);
     case 'preview':
       return preview(state, query, nowMs);
     case 'instrument_quote':

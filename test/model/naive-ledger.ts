@@ -124,6 +124,8 @@ export function fill(
   const entry = { contracts, priceCents, cents, feeCents: null as Cents | null, venue };
   if (order.feesOn) entry.feeCents = feeOf(state, order, offer, role);
   order.fills.push(entry);
+  const { groupId: group } = order;
+  if (group !== null) state.groupFills.push({ group, atMs: state.nowMs, contracts });
   const waited = role === 'maker' || order.latencyMs > 0;
   if (waited && order.action === 'buy' && entry.feeCents !== null) {
     // A newer table may charge more than is held, and no more than there is. M17.
@@ -166,6 +168,8 @@ function fillNet(
     const cents = parts.reduce((sum, part) => sum + part.contracts * part.priceCents, 0);
     const { venue, market } = offer;
     const priceCents = Math.ceil(cents / contracts);
+    const { groupId: group } = order;
+    if (group !== null) state.groupFills.push({ group, atMs: state.nowMs, contracts });
     const entry = { contracts, priceCents, cents, feeCents: null as Cents | null, venue };
     if (order.feesOn) entry.feeCents = feeOf(state, order, { market, parts }, role);
     order.fills.push(entry);

@@ -38,13 +38,20 @@ export function countOrRefuse(state: ModelState, request: Request, closing: bool
   return null;
 }
 
-/** The limits of a reply that its command counts towards; null: it counts towards none. */
-export function limitsLeft(state: ModelState, command: TradingCommand): TradeLimitsLeft | null {
+/**
+ * The limits of a reply that its command counts towards; null: it counts towards none. `closes`: for
+ * an amend.
+ */
+export function limitsLeft(
+  state: ModelState,
+  command: TradingCommand,
+  closes: boolean | null = null,
+): TradeLimitsLeft | null {
   const { account, counting } = command;
   if (counting === null) return null;
   const { keyId, keyLimits, accountLimits, elsewhere } = counting;
   const { nowMs } = state;
-  const closing = command.kind !== 'place' || isClosing(command);
+  const closing = closes ?? (command.kind !== 'place' || isClosing(command));
   const limitsOf = ({ closingPerMinute, newPerMinute, newPerDay }: TradeLimits) =>
     closing ? [closingPerMinute, 0] : [newPerMinute, newPerDay];
   const madeOf = (id: Uuid) =>

@@ -1,6 +1,7 @@
 /** Resting orders against live prices. Rules T40 to T49 (engine/RULES.md). */
 
 import type { MarketNumber } from '../../engine/base/units.ts';
+import { endReached } from './naive-groups.ts';
 import { fill, remainingOf } from './naive-ledger.ts';
 import { offerFor } from './naive-prices.ts';
 import {
@@ -24,8 +25,12 @@ export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
       numbers.some((number) => isWatching(state, order, number)),
   );
   for (const order of watching.sort((a, b) => inMatchingOrder(state, a, b))) {
+    // T220: an order before it may have been the last that its group traded.
+    if (order.status !== 'resting') continue;
     const offer = offerFor(state, order, remainingOf(order), order.limitPriceCents);
-    if (offer !== null) fill(state, order, offer, 'maker');
+    if (offer === null) continue;
+    fill(state, order, offer, 'maker');
+    endReached(state, order);
   }
 }
 

@@ -17,6 +17,7 @@ import { placedUnder } from '../../engine/rules/placed-under.ts';
 import { REJECTIONS, type RejectionCode } from '../../engine/rules/rejections.ts';
 import { mayBuy } from './naive-bounds.ts';
 import { feeOf, worstMicros } from './naive-fees.ts';
+import { endReached, refusalOfGroup } from './naive-groups.ts';
 import {
   closePairs,
   end,
@@ -74,6 +75,8 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   if (latestMs !== null && latestMs < state.nowMs) return refuse('too_late');
   const opensAll = request.action === 'buy' && request.netting === null;
   if (opensAll && !request.mayOpen) return refuse('membership_required');
+  const ofGroup = refusalOfGroup(state, request.account, request.orderGroupId);
+  if (ofGroup !== null) return refuse(ofGroup);
 
   const target = targetOf(state, request);
   if (typeof target === 'string') return refuse(target);
@@ -112,6 +115,7 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
       return refuse('price_moved');
     }
   }
+  if (request.postOnly && offer !== null) return refuse('would_take');
   const trades = offer !== null && (isWhole || timeInForce !== 'fok') ? offer : null;
   const left = target.contracts - (trades?.contracts ?? 0);
   const rests = left > 0 && timeInForce === 'gtc';
@@ -129,6 +133,7 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   }
   accept(state, request, order, fingerprint);
   carryOut(state, order, target.position, then);
+  if (trades !== null) endReached(state, order);
   return placementAnswer(state, order, false);
 }
 
@@ -195,19 +200,22 @@ export function arrive(state: ModelState, order: ModelOrder): void {
       return end(state, order, 'canceled', 'price_moved');
     }
   }
+  if (order.postOnly && offer !== null) return end(state, order, 'canceled', 'would_take');
   const trades = offer !== null && (isWhole || timeInForce !== 'fok') ? offer : null;
   const rests = timeInForce === 'gtc' && !isWhole;
   // It holds its money until it ends.
   if (rests || trades !== null) rest(state, order);
   if (rests && order.fillModel === 'queue') join(state, order);
   if (trades !== null) fill(state, order, trades, 'taker');
-  if (isWhole || rests) return;
-  const reason = timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
-  end(state, order, trades === null ? 'canceled' : 'executed', reason);
+  if (!isWhole && !rests) {
+    const reason = timeInForce === 'fok' ? 'fok_not_filled' : 'ioc_not_filled';
+    end(state, order, trades === null ? 'canceled' : 'executed', reason);
+  }
+  if (trades !== null) endReached(state, order);
 }
 
 /** T162. False: it was canceled before. */
-function cancelOne(state: ModelState, order: ModelOrder): boolean {
+export function cancelOne(state: ModelState, order: ModelOrder): boolean {
   if (order.latencyMs === 0) end(state, order, 'canceled', 'canceled_by_owner');
   else if (order.cancelsAtMs !== null) return false;
   else order.cancelsAtMs = state.nowMs + order.latencyMs;
@@ -266,6 +274,8 @@ function fingerprintOf(request: PlaceOrder): string {
     request.contracts,
     request.tradeId,
     request.netting,
+    request.postOnly,
+    request.orderGroupId,
   ]);
 }
 
@@ -334,6 +344,8 @@ function orderOf(
     netting: target.netting === null ? null : { ...target.netting },
     opened: null,
     fills: [],
+    postOnly: request.postOnly,
+    groupId: request.orderGroupId,
     feesOn: request.realism?.fees === 'venue',
     ...{ eachMicros: 0, owedMicros: 0, chargedCents: 0 },
     fillModel: target.fillModel,

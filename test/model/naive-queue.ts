@@ -15,6 +15,7 @@ import {
 import type { LevelsTick, LevelTick, PrintTick } from '../../engine/rules/messages.ts';
 import type { RealismModel } from '../../engine/rules/realism.ts';
 import { firstOf, lotsFor, take } from './naive-depth.ts';
+import { endReached } from './naive-groups.ts';
 import { fill, remainingOf } from './naive-ledger.ts';
 import {
   byShard,
@@ -55,7 +56,7 @@ export function join(state: ModelState, order: ModelOrder): void {
   const { side, cents } = bidOf(order);
   const isKnown = levels?.isKnown === true;
   const ahead = isKnown ? (levels.bids[side].get(cents * 100) ?? 0) : Number.MAX_SAFE_INTEGER;
-  order.queue = { ahead, part: 0 };
+  order.queue = { ahead, part: 0, turn: order.priority };
   order.noted = { ...order.queue };
 }
 
@@ -83,7 +84,9 @@ function shrink(state: ModelState, tick: LevelTick): void {
     const ahead = Math.min(place.ahead - left, tick.size);
     const taken = place.ahead - ahead;
     const { source, decrease } = tick;
-    state.taken.push({ source, decrease, atMs: state.nowMs, order: order.id, contracts: taken });
+    const { turn } = place;
+    const of = { order: order.id, turn, contracts: taken };
+    state.taken.push({ source, decrease, atMs: state.nowMs, ...of });
     place.ahead = ahead;
     noteIfFar(order);
   }
@@ -96,7 +99,7 @@ function meetAddition(state: ModelState, tick: LevelTick): void {
   const used = new Map<Taker, number>();
   for (const order of queueAt(state, tick.market, ours)) {
     const { cents } = bidOf(order);
-    if (cents * 100 + tick.price < 10_000) continue;
+    if (cents * 100 + tick.price < 10_000 || order.status !== 'resting') continue;
     order.queue!.ahead = 0;
     const contracts = credit(state, order, tick.contracts, used);
     const askCents = Math.ceil((10_000 - tick.price) / 100);
@@ -113,7 +116,8 @@ function print(state: ModelState, tick: PrintTick): void {
     for (const taken of state.taken) {
       if (taken.source !== tick.source || taken.decrease !== tick.decrease) continue;
       const order = state.resting.find(({ id }) => id === taken.order);
-      if (order !== undefined && state.nowMs - taken.atMs <= 1000) {
+      const isInIt = order?.queue != null && order.queue.turn === taken.turn;
+      if (isInIt && state.nowMs - taken.atMs <= 1000) {
         order.queue!.ahead += taken.contracts;
       }
       taken.contracts = 0;
@@ -122,6 +126,7 @@ function print(state: ModelState, tick: PrintTick): void {
   const mayFill = isOpen(state, tick.market);
   const used = new Map<Taker, number>();
   for (const order of queueAt(state, tick.market, tick.side)) {
+    if (order.status !== 'resting') continue;
     const place = order.queue!;
     const price = bidOf(order).cents * 100;
     if (price > tick.price && mayFill) {
@@ -159,6 +164,7 @@ function tellBook(state: ModelState, tick: LevelsTick): void {
     }
     if (missedNothing || !isOpen(state, tick.market)) continue;
     for (const order of orders) {
+      if (order.status !== 'resting') continue;
       const lots = lotsOn(state, order, side);
       const crossing = lots.filter(({ priceCents }) => priceCents <= bidOf(order).cents);
       const taken = firstOf(crossing, remainingOf(order));
@@ -208,6 +214,7 @@ function trade(state: ModelState, order: ModelOrder, contracts: Contracts): void
   const at = { market: order.market, venue: HOME_VENUE, lots: [], parts } as const;
   fill(state, order, { contracts, priceCents, cents, ...at, lots: [] }, 'maker');
   order.noted = { ...order.queue! };
+  endReached(state, order);
 }
 
 /** T154. */

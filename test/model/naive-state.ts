@@ -111,8 +111,21 @@ export type ModelAccount = {
   keys: Map<string, { orderId: Uuid; fingerprint: string }>;
 };
 
+/** A cap on what its orders trade within a window. */
+export type ModelGroup = {
+  id: Uuid;
+  account: Uuid;
+  contractsLimit: Contracts;
+  windowSeconds: number;
+};
+
 /** Where an order is in its queue; sizes in hundredths of a contract. */
-export type QueuePlace = { ahead: number; part: number };
+export type QueuePlace = {
+  ahead: number;
+  part: number;
+  /** Its priority when it joined: after a change it is in another queue. */
+  turn: number;
+};
 
 /** What an order was asked to net, and how much of its rest closes the other side. */
 export type ModelNetting = { opens: boolean; asked: Contracts; closes: Contracts };
@@ -151,6 +164,8 @@ export type ModelOrder = OrderTerms & {
     feeCents: Cents | null;
     venue: Venue;
   }[];
+  postOnly: boolean;
+  groupId: Uuid | null;
   feesOn: boolean;
   /** For each contract of a resting buy, in millionths of a dollar. */
   eachMicros: number;
@@ -221,6 +236,9 @@ export type ModelState = {
   resting: ModelOrder[];
   trades: Map<Uuid, ModelTrade>;
   endings: Ending[];
+  groups: ModelGroup[];
+  /** Every fill of an order of a group. */
+  groupFills: { group: Uuid; atMs: EpochMs; contracts: Contracts }[];
   /** Every attempt to trade that was counted. */
   attempts: Attempt[];
   /** What decreases took from what is ahead of orders. */
@@ -229,6 +247,7 @@ export type ModelState = {
     decrease: number;
     atMs: EpochMs;
     order: Uuid;
+    turn: number;
     contracts: number;
   }[];
 };
@@ -257,6 +276,8 @@ export function emptyState(options: TradingOptions): ModelState {
     resting: [],
     trades: new Map(),
     endings: [],
+    groups: [],
+    groupFills: [],
     attempts: [],
     taken: [],
   };

@@ -105,8 +105,16 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
     ...pick(order, TRADE_TERM_NAMES),
     fillModel: order.fillModel,
     feesDollars: order.feesOn ? dollarsOf(feesOf(order)) : null,
+    postOnly: order.postOnly,
+    orderGroupId: groupIdOf(state, order),
     ...ifShown(state, { marketTicker: tickerOf(state, order.market) }),
   };
+}
+
+/** T222: an order that outlives its group is of none. */
+function groupIdOf(state: ModelState, { groupId, status }: ModelOrder) {
+  const isGone = !state.groups.some(({ id }) => id === groupId);
+  return status === 'resting' && isGone ? null : groupId;
 }
 
 export function tradeJson(state: ModelState, trade: ModelTrade): Json {

@@ -10,10 +10,13 @@ import { randomCatalogOf } from './random-catalog.ts';
 import { randomFees } from './random-fees.ts';
 import { randomLevelTick } from './random-levels.ts';
 import {
+  randomAmend,
   randomCancel,
   randomCancelAll,
   randomDisconnect,
+  randomMakeGroup,
   randomPlacement,
+  randomRemoveGroup,
 } from './random-orders.ts';
 import { randomQuery } from './random-queries.ts';
 import { randomCorrection, randomSettlement, randomTick } from './random-ticks.ts';
@@ -72,6 +75,8 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
   if (levelTick !== null) return { on: 'tick', tick: levelTick };
   if (world.fees.oneIn(120)) return commandStep(randomFees(world));
   if (world.corrections.random.oneIn(80)) return commandStep(randomCorrection(world));
+  const change = someChange(world);
+  if (change !== null) return change;
   switch (world.random.weighted({ tick: 50, order: 30, cancel: 6, operator: 1, query: 8 })) {
     case 'tick':
       return { on: 'tick', tick: randomTick(world) };
@@ -83,6 +88,27 @@ function nextStep(world: RandomWorld, quoteMaxAgeMs: number): Step {
       return commandStep(operatorCommand(world));
     case 'query':
       return { on: 'query', query: randomQuery(world) };
+  }
+}
+
+/** A change of an order, or of order groups; mostly null. */
+function someChange(world: RandomWorld): Step | null {
+  const { random } = world.changes;
+  const { nowMs: atMs } = world;
+  switch (random.weighted({ none: 91, amend: 7, make: 0.7, remove: 0.4, list: 0.5 })) {
+    case 'none':
+      return null;
+    case 'amend':
+      return commandStep(randomAmend(world));
+    case 'make':
+      return commandStep(randomMakeGroup(world));
+    case 'remove':
+      return commandStep(randomRemoveGroup(world));
+    case 'list':
+      return {
+        on: 'query',
+        query: { kind: 'order_groups', atMs, account: random.pick(world.accounts) },
+      };
   }
 }
 

@@ -11,11 +11,14 @@ import {
 } from '../../engine/base/units.ts';
 import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type {
+  AmendOrder,
   CancelAll,
   CancelOrder,
   Connected,
   Disconnected,
+  MakeOrderGroup,
   PlaceOrder,
+  RemoveOrderGroup,
   TradeCounting,
 } from '../../engine/rules/messages.ts';
 import { ORDER_TERMS, TRADE_TERM_NAMES, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
@@ -47,7 +50,77 @@ export function unplacedOrder(world: RandomWorld): PlaceOrder {
     ? asSell(world, blank)
     : asNetting(world, asBuy(world, blank));
   order.counting = randomCounting(world, order.account);
+  order.orderGroupId = someGroup(world, order.account);
   return order;
+}
+
+/** Of a third of the orders one of its account's groups, now and then of another's or of none. */
+function someGroup({ changes: { random, groups }, nowMs }: RandomWorld, account: Uuid) {
+  if (!random.oneIn(3)) return null;
+  if (random.oneIn(30)) return random.uuid(nowMs);
+  const own = groups.filter((group) => group.account === account || random.oneIn(30));
+  return own.length === 0 ? null : random.pick(own).group;
+}
+
+/** A change of an order: mostly of one that may rest, to what it could be. */
+export function randomAmend(world: RandomWorld): AmendOrder {
+  const { nowMs, changes, feedback } = world;
+  const { random, made } = changes;
+  const again = made.length > 0 && random.oneIn(10) ? random.pick(made) : null;
+  if (again !== null) return { ...again, atMs: nowMs, counting: null };
+  const account = random.pick(world.accounts);
+  const owner = random.oneIn(12) ? random.pick(world.accounts) : account;
+  const ids = feedback.orderIds(owner, random.oneIn(12) ? 'market' : 'limit').slice(-6);
+  const orderId = ids.length > 0 ? random.pick(ids) : random.uuid(nowMs);
+  const before = world.placed.find((order) => order.orderId === orderId);
+  const count = before?.contracts ?? 10;
+  const cents = before?.limitPriceCents ?? random.int(20, 80);
+  changes.count += 1;
+  const used = world.keysMade > 0 && random.oneIn(20) ? random.int(1, world.keysMade) : null;
+  const contracts = random.oneIn(3) ? random.int(1, count) : random.int(1, 2 * count);
+  const limit = random.oneIn(3) ? cents : clampPrice(cents + random.int(-8, 8));
+  const asked = random.weighted({ contracts: 3, limit: 3, both: 3 });
+  const amend: AmendOrder = {
+    kind: 'amend',
+    atMs: nowMs,
+    ...{ account, orderId },
+    idempotencyKey: used === null ? `change-${changes.count}` : `key-${used}`,
+    contracts: asked === 'limit' ? null : random.oneIn(20) ? COUNT_MAX : contracts,
+    limitPriceCents: asked === 'contracts' ? null : limit,
+    mayOpen: !random.oneIn(20),
+    mayTrade: !random.oneIn(20),
+    counting: randomCounting({ ...world, random }, account),
+  };
+  made.push(amend);
+  if (made.length > PLACEMENTS_REMEMBERED) made.shift();
+  return amend;
+}
+
+/** Groups of a few contracts and of many. */
+export function randomMakeGroup(world: RandomWorld): MakeOrderGroup {
+  const { nowMs, accounts, changes } = world;
+  const { random, groups } = changes;
+  const made: MakeOrderGroup = {
+    kind: 'make_order_group',
+    atMs: nowMs,
+    account: random.oneIn(15) ? random.uuid(nowMs) : random.pick(accounts),
+    group: random.uuid(nowMs),
+    contractsLimit: random.pick([1, 100, 2000, 20_000]),
+    windowSeconds: random.pick([1, 15, 3600]),
+    counting: null,
+  };
+  groups.push(made);
+  return made;
+}
+
+export function randomRemoveGroup(world: RandomWorld): RemoveOrderGroup {
+  const { nowMs, accounts, changes } = world;
+  const { random, groups } = changes;
+  const known = groups.length > 0 && !random.oneIn(5) ? random.pick(groups) : null;
+  const account = known === null || random.oneIn(10) ? random.pick(accounts) : known.account;
+  const counting = randomCounting({ ...world, random }, account);
+  const group = known?.group ?? random.uuid(nowMs);
+  return { kind: 'remove_order_group', atMs: nowMs, account, group, counting };
 }
 
 export function randomCancel(world: RandomWorld): CancelOrder {
@@ -195,6 +268,8 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     mayTrade: !random.oneIn(40),
     rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,
     realism: someRealism(world, account),
+    postOnly: false,
+    orderGroupId: null,
     counting: null,
   };
 }
@@ -278,7 +353,8 @@ function priced(world: RandomWorld, fairCents: number, order: PlaceOrder): Place
   const timeInForce = random.weighted({ gtc: 6, ioc: 1, fok: 1 });
   const expires = timeInForce === 'gtc' && random.oneIn(3);
   const expiresAtMs = expires ? expiry(world) : null;
-  return { ...order, limitPriceCents: priceCents, timeInForce, expiresAtMs };
+  const postOnly = timeInForce === 'gtc' && world.changes.random.oneIn(5);
+  return { ...order, limitPriceCents: priceCents, timeInForce, expiresAtMs, postOnly };
 }
 
 function contractsFor(world: RandomWorld, account: Uuid, priceCents: number): number {

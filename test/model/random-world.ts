@@ -1,7 +1,12 @@
 /** The state of a generated run: its clock, its catalog, its prices, its earlier steps. */
 
 import { type EpochMs, HOME_VENUE, type Side, type Uuid } from '../../engine/base/units.ts';
-import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';
+import type {
+  AmendOrder,
+  MakeOrderGroup,
+  PlaceOrder,
+  QuoteTick,
+} from '../../engine/rules/messages.ts';
 import type { Realism } from '../../engine/rules/realism.ts';
 import type { NaiveEngine } from './naive-engine.ts';
 import { type RandomCatalog, type RandomMarket, randomCatalogOf } from './random-catalog.ts';
@@ -48,6 +53,13 @@ export type RandomWorld = {
   resolved: Set<string>;
   /** How often results were corrected, and a separate random source for that. */
   corrections: { random: RandomSource; count: number };
+  /** Changes of orders and order groups, with a random source of their own. */
+  changes: {
+    random: RandomSource;
+    made: AmendOrder[];
+    count: number;
+    groups: MakeOrderGroup[];
+  };
   /** For what accounts have chosen; null: all have the preset `simple`. */
   realism: RandomSource | null;
   /** Which orders net. */
@@ -104,6 +116,7 @@ export function createRandomWorld(options: WorldOptions, feedback: Feedback): Ra
     books: new Map(),
     resolved: new Set(),
     corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
+    changes: { random: createRandomSource(seed + 4_000_000), made: [], count: 0, groups: [] },
     realism: latency ? createRandomSource(seed + 2_000_000) : null,
     nets: createRandomSource(seed + 5_000_000),
     chosen: perAccount ? { random: createRandomSource(seed + 4_000_000), of: new Map() } : null,

@@ -212,6 +212,8 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,
+    postOnly: false,
+    orderGroupId: null,
     realism: null,
     counting: null,
   };

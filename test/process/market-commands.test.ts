@@ -180,6 +180,30 @@ test.serial('U14: a sale that was not answered is repeated by its trade', async 
   t.true(stderr.includes(`it may have been placed. ${advice}-key `), stderr);
 });
 
+test.serial('U71, U72: amend changes an order under one key; post-only and groups', async (t) => {
+  const { api, command, json, fails } = await startTrader(t, { catalog: sampleCatalog() });
+  const limit = ['--limit', '30', '--post-only'];
+  const { order } = await json('buy', IDS.lions, 'yes', '10', ...limit);
+  t.like(order, { status: 'resting', postOnly: true });
+  t.regex(await fails('buy', IDS.lions, 'yes', '1', '--limit', '60', '--post-only'), /would_take/);
+  const change = ['--contracts', '4', '--idempotency-key', 'once'];
+  t.like(await json('amend', order.orderId, ...change), { order: { contracts: 4 } });
+  const { stdout, stderr } = await command('amend', order.orderId, '--limit', '31');
+  t.is(stdout, `resting: buy 4 yes at 31¢, 0 filled\norder ${order.orderId}\n`);
+  t.regex(stderr, /^idempotency key \S+\n$/);
+  t.like(await json('amend', order.orderId, ...change), { order: { limitCents: 31 } });
+  const { reply } = api.engine;
+  api.engine.reply = async (request) => {
+    if (request.kind === 'amend') throw new Error('a fault of the test');
+    return await reply(request);
+  };
+  t.regex(await fails('amend', order.orderId, '--limit', '32'), /--idempotency-key \S+ shows/);
+  t.is((await command('amend', order.orderId)).code, 2);
+  t.is((await command('buy', IDS.lions, 'yes', '1', '--post-only')).code, 2);
+  const unknown = ['--group', order.orderId];
+  t.regex(await fails('buy', IDS.lions, 'yes', '1', ...unknown), /order_group_not_found/);
+});
+
 const WIDE = 'Northumberland Wanderers and District Association Football Club';
 
 /** Names as long as venues have them. */

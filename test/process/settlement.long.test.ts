@@ -111,8 +111,15 @@ async function openTrades(
           ...USUAL_TERMS,
           ...{ kind: 'place', atMs, account, action: 'buy', type: 'market', side: 'yes' },
           ...{ orderId: uuidOf(2 * key, atMs), idempotencyKey: `open-${key}`, instrumentId },
-          ...{ ticker: null, contracts: 1, tradeId: null, netting: null, mayOpen: true },
-          ...{ mayTrade: true, rejectIfLaterThanMs: null, realism: null, counting: null },
+          ...{ ticker: null, contracts: 1, tradeId: null, netting: null },
+          ...{
+            mayOpen: true,
+            mayTrade: true,
+            rejectIfLaterThanMs: null,
+            realism: null,
+            counting: null,
+          },
+          ...{ postOnly: false, orderGroupId: null },
         };
       });
       if (!shard.run(orders).every(({ ok }) => ok)) t.fail('a trade was not opened');

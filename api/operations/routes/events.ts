@@ -23,8 +23,9 @@ export function eventRoutes({ events, switches }: Context): Route<Caller>[] {
         summary: 'Events of orders and trades, oldest first',
         description:
           'The events of the channel `orders` of `GET /stream`, each once and in order. Events of ' +
-          'one instant: `order_placed`, then `order_arrived`, `order_part_filled` or `order_filled`, then ' +
-          '`trade_opened` or `trade_closed`. A market order is the event of its trade alone.',
+          'one instant: `order_placed` or `order_amended`, then `order_arrived`, `order_part_filled` ' +
+          'or `order_filled`, then `trade_opened` or `trade_closed`. A market order is the event of ' +
+          'its trade alone.',
         example: {
           events: [{ eventId: FIRST, type: 'trade_opened', at: TRADE.openedAt, trade: TRADE }],
           nextAfter: FIRST,

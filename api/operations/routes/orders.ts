@@ -1,4 +1,7 @@
-/** Orders: place, cancel, one, list. Rules A30 to A38, A42 to A44, A74 (api/RULES.md). */
+/**
+ * Orders: place, change, cancel, one, list. Rules A30 to A38, A42 to A44, A74, A184 to A187
+ * (api/RULES.md).
+ */
 
 import { type QueryTag, ROW_ID } from '../../../engine/base/cursors.ts';
 import type { Uuid } from '../../../engine/base/units.ts';
@@ -7,7 +10,7 @@ import type { RowFilter } from '../../../engine/rules/queries.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import { placeOf, tagOf } from '../../base/cursors.ts';
 import type { Engine } from '../../base/engine.ts';
-import { ApiError } from '../../base/errors.ts';
+import { ApiError, type ErrorCode, invalidRequest } from '../../base/errors.ts';
 import { windowIn } from '../../base/instants.ts';
 import { bodyReader } from '../../base/validation.ts';
 import type { Caller } from '../../dispatch/access.ts';
@@ -15,11 +18,13 @@ import { ofAccount, type Route } from '../../dispatch/route.ts';
 import { countingOf, type PaperAccount } from '../../identity/accounts.ts';
 import { ORDER } from '../../schemas/examples.ts';
 import { OrderBodySchema, OrderRequestSchema } from '../../schemas/order-body.ts';
+import { AmendBody } from '../../schemas/order-groups.ts';
 import { CanceledAnswer, CancelOrdersQuery, PlacementAnswer } from '../../schemas/placing.ts';
 import { OrderAnswer, OrderId, OrdersAnswer, OrdersQuery } from '../../schemas/trading.ts';
 import { cancelAll } from '../cancel-all.ts';
 import { scopeOfExecution } from '../execution.ts';
 import { checkOrderBody } from '../order-request.ts';
+import { orderGroupRoutes } from './order-groups.ts';
 import { ABOUT_PLACING, commandOf, PLACING_ERRORS, type PlacingContext } from './placing.ts';
 
 /** The parts that a thread has which calls the shards beside the main one. */
@@ -35,6 +40,8 @@ export function orderRoutes(context: Context): Route<Caller>[] {
     getOrder(context),
     cancelOrder(context),
     cancelOrders(context),
+    amendOrder(context),
+    ...orderGroupRoutes(context),
   ];
 }
 
@@ -116,6 +123,79 @@ function getOrder({ engine }: Context): Route<Caller> {
         waiter,
       ),
   });
+}
+
+function amendOrder({ engine, switches }: Context): Route<Caller> {
+  return ofAccount({
+    method: 'PATCH',
+    path: '/portfolio/orders/{orderId}',
+    about: {
+      operationId: 'amendOrder',
+      tag: 'Trading',
+      summary: 'Change the contracts or the limit of a resting order',
+      description:
+        'The order keeps its id. Fewer contracts keep its place in the queue. Anything else meets ' +
+        'the book as a new order does: it takes where it crosses, and rests last otherwise. ' +
+        '`contracts` counts what has traded, and must be more. A sell covers its whole position, ' +
+        'so only its limit can change. If a change is refused, nothing changes.',
+      param: OrderId,
+      bodyExamples: {
+        'Fewer contracts': { idempotencyKey: 'change-1', contracts: 5 },
+        'Another limit': { idempotencyKey: 'change-2', limitPriceCents: 41 },
+      },
+      example: {
+        order: { ...ORDER, contracts: 5, remainingContracts: 5, holdDollars: 2 },
+        venueData: true,
+        mode: 'paper',
+      },
+    },
+    errors: AMENDING_ERRORS,
+    scope: 'trade:write',
+    mayBeUnavailable: true,
+    query: NoQuery,
+    response: OrderAnswer,
+    readBody: READ_AMEND,
+    run: ({ caller: { user, credentialId }, account, param, body }, waiter) =>
+      engine.trade(
+        user.id,
+        {
+          kind: 'amend',
+          atMs: engine.nowMs(),
+          account: account.id,
+          orderId: orderIdOf(param),
+          idempotencyKey: body.idempotencyKey,
+          contracts: body.contracts ?? null,
+          limitPriceCents: body.limitPriceCents ?? null,
+          mayOpen: user.plan !== 'none',
+          mayTrade: switches.trading,
+          counting: countingOf(user, credentialId, account),
+        },
+        waiter,
+      ),
+  });
+}
+
+const READ_AMEND = bodyReader(AmendBody, checkAmendBody);
+
+/** Rule A185 (api/RULES.md). */
+const AMENDING_ERRORS: readonly ErrorCode[] = [
+  'trading_off',
+  'idempotency_key_reused',
+  'rate_limited',
+  'membership_required',
+  'order_not_found',
+  'already_closed',
+  'market_resolved',
+  'market_not_open',
+  'would_take',
+  'insufficient_balance',
+];
+
+function checkAmendBody(body: AmendBody): AmendBody {
+  if (body.contracts === undefined && body.limitPriceCents === undefined) {
+    throw invalidRequest('contracts or limitPriceCents must be sent');
+  }
+  return body;
 }
 
 function cancelOrder({ engine }: Context): Route<Caller> {

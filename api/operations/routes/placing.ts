@@ -36,6 +36,8 @@ export const PLACING_ERRORS: readonly ErrorCode[] = [
   'rate_limited',
   'too_late',
   'membership_required',
+  'order_group_not_found',
+  'order_group_limit',
   'instrument_not_found',
   'no_tradable_listing',
   'trade_not_found',
@@ -44,6 +46,7 @@ export const PLACING_ERRORS: readonly ErrorCode[] = [
   'market_not_open',
   'no_liquidity',
   'price_moved',
+  'would_take',
   'insufficient_balance',
 ];
 

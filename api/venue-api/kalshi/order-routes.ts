@@ -267,6 +267,7 @@ class OrderDesk {
       ...{ routing: 'venue_a', statedProbPct: null, placedVia: caller.placedVia },
       ...{ placedPrivate: account.isPrivate, connection: null },
       ...{ mayOpen: caller.user.plan !== 'none', mayTrade: switches.trading },
+      ...{ postOnly: false, orderGroupId: null },
       ...{ rejectIfLaterThanMs: null, realism: account.realism, counting },
     };
   }

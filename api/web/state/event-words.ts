@@ -28,6 +28,8 @@ export function eventWords(event: ShownEvent): EventWords {
   switch (event.type) {
     case 'order_placed':
       return plain('Order placed', orderWords(event.order));
+    case 'order_amended':
+      return plain('Order changed', orderWords(event.order));
     case 'order_arrived':
       return plain('Order has met the book and rests', orderWords(event.order));
     case 'order_part_filled': {
@@ -136,6 +138,7 @@ export function toastOf(event: ShownEvent): Toast | null {
 function isNews(event: ShownEvent): boolean {
   switch (event.type) {
     case 'order_placed':
+    case 'order_amended':
     case 'order_arrived':
     case 'account_reset':
     // The trade of the fill is an event of its own.

@@ -49,6 +49,7 @@ const REFUSED_WORDS: Partial<Record<ErrorCode, string>> = {
   no_liquidity:
     'There is no live price on that side now. A limit order can rest until there is one.',
   price_moved: 'The live price is beyond your bound.',
+  would_take: 'It may only rest, and would trade at once at the live price.',
   insufficient_balance: 'It costs more than you can spend.',
 };
 
@@ -238,6 +239,8 @@ export const CANCEL_WORDS: Readonly<Record<CancelReason, string>> = {
   disconnected: 'the connection that placed it has ended',
   no_liquidity: 'there was too little to trade with when it met the book',
   price_moved: 'the price was beyond your bound when it met the book',
+  would_take: 'it may only rest, and would have traded at once when it met the book',
+  order_group_limit: 'the orders of its group have traded as much as the limit of the group',
 };
 
 function canceledWords(order: Order | null): string {

@@ -94,7 +94,10 @@ export class Fold {
     invariant(position !== undefined, 'a fact is of a shard that there is not');
     const offset = from.at;
     const fact = readFactInPlace(from);
-    if (fact.kind === 'order_placed' && fact.rests) this.#resting.add(offset);
+    // An amended order rested before; its record is the amend from then on.
+    if (fact.kind === 'order_amended' || (fact.kind === 'order_placed' && fact.rests)) {
+      this.#resting.add(offset);
+    }
     if (number <= position.fact) return;
     invariant(number === position.fact + 1, 'a fact was left out, or taken twice');
     position.fact = number;
@@ -171,6 +174,9 @@ export class Fold {
       case 'book_missed':
       case 'order_arrived':
       case 'order_cancel_accepted':
+      case 'order_amended':
+      case 'order_group_made':
+      case 'order_group_removed':
       case 'order_part_filled':
       case 'trade_counted':
       case 'market_valued':

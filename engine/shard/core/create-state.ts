@@ -5,6 +5,8 @@ import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
 import { liquidityMemory, MarketLiquidity } from '../../memory/market-liquidity.ts';
 import { NetOrders } from '../../memory/net-orders.ts';
+import { OrderGroups } from '../../memory/order-groups.ts';
+import { OrderMarks } from '../../memory/order-marks.ts';
 import { OrderRealism } from '../../memory/order-realism.ts';
 import { OwnerIndex } from '../../memory/owner-index.ts';
 import { QueuePlaces } from '../../memory/queue-places.ts';
@@ -73,6 +75,8 @@ export function createState<Records extends FinishedRecords>(
     queue: new QueuePlaces(),
     realism,
     nets: new NetOrders(),
+    orderMarks: new OrderMarks(),
+    orderGroups: new OrderGroups(),
     liquidity,
     taken: new TakenLevels(),
     records,

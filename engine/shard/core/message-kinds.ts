@@ -8,6 +8,9 @@ import type { Query } from '../../rules/queries.ts';
 
 const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   place: 1,
+  amend: 1,
+  make_order_group: 1,
+  remove_order_group: 1,
   cancel: 1,
   cancel_all: 1,
   disconnected: 1,
@@ -70,6 +73,7 @@ const READS_OF_HOLDER: ReadonlySet<Message['kind']> = new Set<Query['kind']>([
     'portfolio',
     'account',
     'account_snapshot',
+    'order_groups',
     'order',
     'orders',
     'trades',

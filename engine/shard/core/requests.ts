@@ -6,7 +6,7 @@
 import { audit } from '../../audit/audit.ts';
 import { digest } from '../../audit/digest.ts';
 import { invariant } from '../../base/invariant.ts';
-import { dollarsOf, NO_ROW } from '../../base/units.ts';
+import { dollarsOf, NO_ROW, type OrderRow } from '../../base/units.ts';
 import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import { resultOf } from '../../rules/apply-results.ts';
 import { advance, afterCatalog, keepAges } from '../../rules/apply-tick.ts';
@@ -17,8 +17,17 @@ import { emit } from '../../rules/evolve.ts';
 import type { FactSink } from '../../rules/fact-sink.ts';
 import { FeeTable } from '../../rules/fee-table.ts';
 import { noteTaken } from '../../rules/fill-notes.ts';
+import type { PlacedOrder } from '../../rules/finished-records.ts';
 import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
-import type { Command, PlaceOrder, Refusal, SetFees, SetSwitches } from '../../rules/messages.ts';
+import type {
+  AmendOrder,
+  Command,
+  PlaceOrder,
+  Refusal,
+  SetFees,
+  SetSwitches,
+} from '../../rules/messages.ts';
+import { endReached } from '../../rules/order-groups.ts';
 import type {
   AccountSnapshotQuery,
   AuditQuery,
@@ -52,6 +61,7 @@ import {
   writeOrder,
   writePlacement,
 } from './views/order.ts';
+import { writeMadeGroup, writeOrderGroups } from './views/order-groups.ts';
 import { accountAnswer, writeEnvelope, writePortfolio } from './views/portfolio.ts';
 import { writePreview } from './views/preview.ts';
 import { pricedBits, quotedInstrument, writeQuote, writeQuoteChanges } from './views/quote.ts';
@@ -78,6 +88,7 @@ export function execute(
     for (const event of decision.events) emit(state, facts, event);
   }
   noteTaken(state, facts, atMs, taken);
+  endReached(state, atMs, facts);
   if (timed.kind === 'catalog') afterCatalog(state, atMs, facts);
   if (timed.kind === 'clock') keepAges(state, Math.max(0, atMs - state.nowMs));
   const limits = 'counting' in timed ? limitsLeft(state, timed, decision) : null;
@@ -148,6 +159,9 @@ export function answerQuery(
       writeEnveloped(to, state, timed, () => writeOrder(to, state, order));
       return null;
     }
+    case 'order_groups':
+      writeOrderGroups(to, state, timed);
+      return null;
     case 'preview':
       writePreview(to, state, timed);
       return null;
@@ -243,6 +257,18 @@ function writeAnswer(
         return writePlacement(to, state, placedBefore(state, command), true);
       }
       return writePlacement(to, state, placedJustNow(state, decision.events), false);
+    case 'amend':
+      return writeEnveloped(to, state, NO_ORGANIZATION, () => {
+        writeOrder(to, state, amendedNow(state, command));
+      });
+    case 'make_order_group': {
+      const account = state.accountIds.find(command.account);
+      const group = state.orderGroups.find(account, command.group);
+      invariant(group !== NO_ROW, 'an order group was made and is not there');
+      return writeMadeGroup(to, state, group, command.atMs);
+    }
+    case 'remove_order_group':
+      return writeCanceled(to, state, decision.kind === 'replay' ? [] : decision.events);
     case 'cancel': {
       const events = decision.kind === 'replay' ? [] : decision.events;
       const ended = events.find((event) => event.kind === 'order_ended');
@@ -294,9 +320,25 @@ function placedBefore(state: ShardState, { account, idempotencyKey }: PlaceOrder
   const placed = state.records.orderByKey(state.accountIds.find(account), idempotencyKey);
   invariant(placed !== undefined, 'a repeated placement was never placed');
   const row = state.orderIds.find(placed.orderId);
-  return row === NO_ROW
-    ? { placed, row: null, outcome: state.records.outcome(placed) }
-    : { placed, row, outcome: null };
+  if (row === NO_ROW) return { ...state.records.ended(placed), row: null };
+  return { placed: asAmended(state, placed, row), row, outcome: null };
+}
+
+/** An order that waits, which may be another than was placed. */
+function asAmended(state: ShardState, placed: PlacedOrder, row: OrderRow): PlacedOrder {
+  if (state.orderMarks.placedAt(row) === null) return placed;
+  const { placedRecord, placedOffset } = state.orders.col;
+  const place = { record: placedRecord.get(row), offset: placedOffset.get(row) };
+  return state.records.orderAt(placed.account, place);
+}
+
+/** The order of an amend as it is after it: it may have ended. */
+function amendedNow(state: ShardState, { account, orderId }: AmendOrder) {
+  const row = state.orderIds.find(orderId);
+  if (row !== NO_ROW) return { row };
+  const ended = state.records.endedOrder(state.accountIds.find(account), orderId);
+  invariant(ended !== undefined, 'an amended order neither rests nor has an end');
+  return ended;
 }
 
 /** The last of these events is of the order that they place. */
@@ -304,9 +346,12 @@ function placedJustNow(state: ShardState, events: readonly Event[]): Placement {
   const placed = events.find((event) => event.kind === 'order_placed');
   invariant(placed !== undefined, 'a placement was accepted and left no order');
   const { order: row, atMs } = placed;
-  return state.orders.isLive(row)
-    ? { placed, row, outcome: null }
-    : { placed, row: null, outcome: outcomeJustNow(state, atMs) };
+  if (state.orders.isLive(row)) return { placed, row, outcome: null };
+  if (placed.group === null) return { placed, row: null, outcome: outcomeJustNow(state, atMs) };
+  // Its group may have ended it after its fill, or other orders after it.
+  const { placedRecord, placedOffset } = state.orders.col;
+  const place = { record: placedRecord.get(row), offset: placedOffset.get(row) };
+  return { placed, row: null, outcome: state.records.ended({ ...placed, place }).outcome };
 }
 
 function writeEnveloped(

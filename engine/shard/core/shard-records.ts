@@ -25,6 +25,7 @@ import type { ClosedTrade, OrderOutcome } from '../../rules/events.ts';
 import type {
   Fact,
   FactPlace,
+  OrderAmendedFact,
   OrderEndedFact,
   OrderFilledFact,
   OrderPlacedFact,
@@ -35,6 +36,7 @@ import type {
 import type {
   EndedOrder,
   FinishedRecords,
+  KeyUse,
   PlacedOrder,
   SettledFact,
   SoldParts,
@@ -154,7 +156,8 @@ export class ShardRecords implements FinishedRecords {
       // An order that sells all has ended its trade, unless it nets.
       const isPart = fact.kind === 'order_ended' && fact.filledContracts !== null;
       if (!isPart && !(nets && this.#nets(fact.placed))) continue;
-      for (const { fact: part, place: at } of this.#factsFrom(fact.placed.record)) {
+      const first = this.#firstPlace(fact.placed);
+      for (const { fact: part, place: at } of this.#factsFrom(first.record)) {
         // The last part of an order is told after its end.
         if (isAfter(at, place) && part.kind !== 'trade_reduced') break;
         if (part.kind !== 'trade_reduced' || part.order !== fact.order) continue;
@@ -169,7 +172,7 @@ export class ShardRecords implements FinishedRecords {
   }
 
   #nets(place: FactPlace): boolean {
-    return expect(this.#factAt(place), 'order_placed').netting !== null;
+    return expect(this.#factAt(this.#firstPlace(place)), 'order_placed').netting !== null;
   }
 
   resetsFrom(record: number): ReadonlyMap<Uuid, FactPlace> {
@@ -201,12 +204,26 @@ export class ShardRecords implements FinishedRecords {
   }
 
   orderByKey(account: AccountRow, idempotencyKey: string): PlacedOrder | undefined {
+    const use = this.useOfKey(account, idempotencyKey);
+    return use?.kind === 'placed' ? use.placed : undefined;
+  }
+
+  useOfKey(account: AccountRow, idempotencyKey: string): KeyUse | undefined {
     // Keys may share a name.
     for (const place of this.placesOfKey(account, idempotencyKey)) {
-      const placed = this.orderAt(account, place);
-      if (placed.idempotencyKey === idempotencyKey) return placed;
+      const fact = expect(this.#factAt(place), 'order_placed', 'order_amended');
+      if (fact.idempotencyKey !== idempotencyKey) continue;
+      if (fact.kind === 'order_placed') {
+        return { kind: 'placed', placed: placedOrder(account, place, fact) };
+      }
+      return { ...fact, kind: 'amended', orderId: fact.order };
     }
     return undefined;
+  }
+
+  /** The key that a placement or an amend at this place has used. */
+  keyAt(place: FactPlace): string {
+    return expect(this.#factAt(place), 'order_placed', 'order_amended').idempotencyKey;
   }
 
   /** The words that the index has for a key. The next call may overwrite them. */
@@ -239,16 +256,20 @@ export class ShardRecords implements FinishedRecords {
   }
 
   orderAt(account: AccountRow, place: FactPlace): PlacedOrder {
-    return placedOrder(account, place, expect(this.#factAt(place), 'order_placed'));
+    const fact = expect(this.#factAt(place), 'order_placed', 'order_amended');
+    if (fact.kind === 'order_placed') return placedOrder(account, place, fact);
+    const placed = expect(this.#factAt(fact.placed), 'order_placed');
+    return placedOrder(account, place, amendedOrder(placed, fact));
   }
 
-  outcome(placed: PlacedOrder): OrderOutcome {
-    const isFill = !isShownOrder(placed);
-    const fact = isFill
-      ? this.#factBehind(placed.place)
-      : this.#ended(placed.account, placed.orderId);
-    if (fact === undefined) throw new Error(`order ${placed.orderId} has no outcome`);
-    return outcomeOf(expect(fact, 'order_filled', 'order_ended'));
+  ended(placed: PlacedOrder): EndedOrder {
+    if (isShownOrder(placed)) {
+      const ended = this.endedOrder(placed.account, placed.orderId);
+      if (ended === undefined) throw new Error(`order ${placed.orderId} has no outcome`);
+      return ended;
+    }
+    const fact = expect(this.#factBehind(placed.place), 'order_filled', 'order_ended');
+    return { placed, outcome: outcomeOf(fact) };
   }
 
   endedOrder(account: AccountRow, orderId: Uuid): EndedOrder | undefined {
@@ -321,6 +342,12 @@ export class ShardRecords implements FinishedRecords {
     this.index.add(account, of, w0, w1, ids.word(row, 2), ids.word(row, 3), record, offset);
   }
 
+  /** Where the order was placed of which a placement or an amend is at this place. */
+  #firstPlace(place: FactPlace): FactPlace {
+    const fact = expect(this.#factAt(place), 'order_placed', 'order_amended');
+    return fact.kind === 'order_placed' ? place : fact.placed;
+  }
+
   #ended(account: AccountRow, orderId: Uuid): OrderFilledFact | OrderEndedFact | undefined {
     const fact = this.#find(account, ORDER_CLASSES, orderId);
     return fact && expect(fact, 'order_filled', 'order_ended');
@@ -359,6 +386,14 @@ export function placedOrder(
   fact: OrderPlacedFact,
 ): PlacedOrder {
   return { ...placementOf(fact), account, place };
+}
+
+/** An order as an amend has made it. */
+export function amendedOrder(
+  placed: OrderPlacedFact,
+  { contracts, limitPriceCents, feeEachMicros }: OrderAmendedFact,
+): OrderPlacedFact {
+  return { ...placed, contracts, limitPriceCents, feeEachMicros };
 }
 
 export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome {

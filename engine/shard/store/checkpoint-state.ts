@@ -107,7 +107,8 @@ export function referenceDataOf(state: ShardState): ReferenceData {
 
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
 const ADDED_TABLES: ReadonlySet<string> = new Set([
-  ...['queue', 'realism', 'order_fees', 'trade_fees', 'taken_levels', 'nets'],
+  ...['queue', 'realism', 'order_fees', 'trade_fees', 'taken_levels'],
+  ...['order_marks', 'order_groups', 'group_fills', 'nets'],
 ]);
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
@@ -176,8 +177,10 @@ export function rebuildDerived(state: ShardState): void {
     state.positionIds.add(row);
   }
   state.realism.rebuild();
+  state.orderGroups.rebuild();
+  state.orderMarks.rebuild();
   // Else some have met their books later than they were placed.
-  const allAtOnce = state.realism.table.live === 0;
+  const allAtOnce = state.realism.table.live === 0 && state.orderMarks.table.live === 0;
   for (const row of inTimeOrder(orders)) {
     const remaining = isBuy(orders.col.flags.get(row)) ? remainingOf(state, row) : 0;
     countPayable(state, orders.col.account.get(row), remaining);

@@ -44,6 +44,8 @@ const fieldless = {
   contracts: null,
   tradeId: null,
   rejectIfLaterThanMs: null,
+  postOnly: false,
+  orderGroupId: null,
   realism: null,
 };
 

@@ -1,8 +1,7 @@
 import test from 'ava';
 import type { Side } from '../../../api/client/generated.js';
-import type { AccountEvent } from '../../../api/client/stream-types.ts';
 import { type AccountLook, changesBetween } from '../../../api/web/state/account-changes.ts';
-import { eventSentence, eventWords } from '../../../api/web/state/event-words.ts';
+import { eventSentence, eventWords, type ShownEvent } from '../../../api/web/state/event-words.ts';
 import { holdingWords, outcomeOf, pnlWords } from '../../../api/web/state/trade-words.ts';
 import { orderOf, tradeOf } from './rows.ts';
 
@@ -58,12 +57,12 @@ test('a trade that is new was opened, and has ended once it has a time of that; 
 });
 
 test('events are said in words, with prices and amounts where there are some', (t) => {
-  const said = (event: Partial<AccountEvent>) => {
+  const said = (event: Partial<ShownEvent>) => {
     const { what, detail, pnlDollars } = eventWords({
       eventId: '1',
       at: NOW,
       ...event,
-    } as AccountEvent);
+    } as ShownEvent);
     return `${what} | ${detail} | ${pnlDollars}`;
   };
   const order = orderOf();

@@ -1,7 +1,11 @@
 import test from 'ava';
 import type { Order, OrderPlacement, OrderPreview, Trade } from '../../../api/client/generated.js';
-import type { AccountEvent } from '../../../api/client/stream-types.ts';
-import { eventSentence, instrumentOf, toastOf } from '../../../api/web/state/event-words.ts';
+import {
+  eventSentence,
+  instrumentOf,
+  type ShownEvent,
+  toastOf,
+} from '../../../api/web/state/event-words.ts';
 import { clock } from '../../../api/web/state/format.ts';
 import {
   placedWords,
@@ -218,7 +222,7 @@ test('J22: every event of the account has its sentence, and its market', (t) => 
   const order = { ...ORDER, ...of, fillPriceCents: 39, cancelReason: 'expired' } as Order;
   const trade = { ...TRADE, ...of, pnlDollars: 0.5, exitCents: 51 } as Trade;
   const what = 'uy 10 yes of Otters to beat Herons at 40¢ or less';
-  const cases: [AccountEvent['type'], string][] = [
+  const cases: [ShownEvent['type'], string][] = [
     ['order_placed', `Order placed: B${what}.`],
     ['order_arrived', `Order has met the book and rests: B${what}.`],
     ['order_part_filled', `Order filled in part: 0 of 10 contracts: b${what}, filled at 39¢.`],
@@ -231,8 +235,8 @@ test('J22: every event of the account has its sentence, and its market', (t) => 
   for (const [type, sentence] of cases) {
     const isOfTrade = type.startsWith('trade');
     const event = { eventId: '1', at: AT, type, ...(isOfTrade ? { trade } : { order }) };
-    t.is(eventSentence(event as AccountEvent), sentence);
-    t.is(instrumentOf(event as AccountEvent), INSTRUMENT);
+    t.is(eventSentence(event as ShownEvent), sentence);
+    t.is(instrumentOf(event as ShownEvent), INSTRUMENT);
   }
   const reset = { eventId: '1', at: AT, type: 'account_reset' } as const;
   t.is(eventSentence(reset), 'Account reset: A new run has begun with the start balance.');
@@ -257,7 +261,7 @@ test('U40: what costs too much is shown with its cost and the cash', (t) => {
 
 test('U43: a fill and a result are news in any view, once, and what the owner did is none', (t) => {
   const trade = { ...TRADE, instrumentLabel: 'Otters to beat Herons' };
-  const opened = { eventId: '1', type: 'trade_opened', at: AT, trade } as AccountEvent;
+  const opened = { eventId: '1', type: 'trade_opened', at: AT, trade } as ShownEvent;
   t.like(toastOf(opened), {
     ...{ id: '1', kind: 'info', href: `#/market/${INSTRUMENT}` },
     sentence: 'Bought: 10 yes of Otters to beat Herons at 46¢, for $4.60.',
@@ -269,7 +273,7 @@ test('U43: a fill and a result are news in any view, once, and what the owner di
       type: 'trade_settled',
       at: AT,
       trade: { ...settled, pnlDollars },
-    }) as AccountEvent;
+    }) as ShownEvent;
   t.like(toastOf(ended(5.4)), { kind: 'gain' });
   t.like(toastOf(ended(-4.6)), { kind: 'loss' });
   const canceled = (cancelReason: string) =>
@@ -278,9 +282,9 @@ test('U43: a fill and a result are news in any view, once, and what the owner di
       type: 'order_canceled',
       at: AT,
       order: { ...ORDER, cancelReason },
-    }) as AccountEvent;
+    }) as ShownEvent;
   t.is(toastOf(canceled('canceled_by_owner')), null);
   t.like(toastOf(canceled('market_resolved')), { kind: 'info' });
-  const filled = { eventId: '4', type: 'order_filled', at: AT, order: ORDER } as AccountEvent;
+  const filled = { eventId: '4', type: 'order_filled', at: AT, order: ORDER } as ShownEvent;
   t.is(toastOf(filled), null, 'its trade says it');
 });

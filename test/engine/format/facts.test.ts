@@ -40,7 +40,7 @@ for (const [at, { fact, hex }] of golden.facts.entries()) {
 }
 
 test('D3, Y96: a fact that is read in place says the same, and its ids are where they lie', (t) => {
-  const ids = ['account', 'order', 'trade', 'parlay', 'key'];
+  const ids = ['account', 'order', 'trade', 'parlay', 'key', 'group'];
   for (const { fact, hex } of golden.facts) {
     const bytes = Buffer.concat([Buffer.alloc(3), Buffer.from(hex, 'hex')]);
     const from = new InPlaceReader(bytes);

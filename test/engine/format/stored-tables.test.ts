@@ -28,6 +28,7 @@ const QUEUED = new URL('../../golden/format/queue-tables.json', import.meta.url)
 
 const NETTED = new URL('../../golden/format/net-tables.json', import.meta.url);
 
+const MARKED = new URL('../../golden/format/mark-tables.json', import.meta.url);
 const REALISTIC = new URL('../../golden/format/realism-tables.json', import.meta.url);
 
 /** Every row in use of the pages that a checkpoint takes, by table. */
@@ -101,6 +102,34 @@ function queuedState(): StoredState {
   engine.tick({ ...print, contracts: 12_345 + 250 });
   return engine.state();
 }
+
+/** An order that is post-only, one of a group whose fill counts, and one that was changed. */
+function markedState(): StoredState {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  engine.tick(quoteTick({ market: 0 }));
+  engine.tick(quoteTick({ market: 1 }));
+  const { account } = placeOrder();
+  const made = { account, group: uuidOf(400), contractsLimit: 250, windowSeconds: 15 };
+  engine.command({ kind: 'make_order_group', atMs: NOON_MS, ...made, counting: null });
+  const limit = { instrumentId: AWAY, limitPriceCents: 3, timeInForce: 'gtc' } as const;
+  const orders = [{ ...limit, postOnly: true }, limit, { ...limit, limitPriceCents: 90 }];
+  for (const [number, order] of orders.entries()) {
+    const ids = { orderId: uuidOf(401 + number), idempotencyKey: `key-${number}` };
+    const orderGroupId = number === 0 ? null : made.group;
+    engine.command(placeOrder({ ...ids, placedPrivate: false, ...order, orderGroupId }));
+  }
+  const change = { orderId: uuidOf(402), idempotencyKey: 'change', contracts: null };
+  const may = { mayOpen: true, mayTrade: true, counting: null };
+  engine.command({ kind: 'amend', atMs: NOON_MS, account, ...change, limitPriceCents: 4, ...may });
+  return engine.state();
+}
+
+test('T205, T209, T217, D107: pages note marks of orders, and groups with their fills', (t) => {
+  const golden = JSON.parse(readFileSync(MARKED, 'utf8')) as Record<string, Stored>;
+  const { order_marks, order_groups, group_fills } = storedIn(markedState());
+  t.deepEqual({ order_marks, order_groups, group_fills }, golden);
+});
 
 /** A pending order, one whose cancel is on its way, and one that has no latency. */
 function realisticState(): StoredState {

@@ -23,9 +23,9 @@ type Json = any;
 
 const STEPS = 1000;
 const SEEDS: Readonly<Record<FillModelName, readonly number[]>> = {
-  top_of_book: [3, 5, 7, 46],
-  book_depth: [3, 5, 7, 32, 31],
-  queue: [3, 5, 8, 25, 53],
+  top_of_book: [3, 5, 7, 31],
+  book_depth: [19, 5, 7, 32],
+  queue: [3, 5, 18, 25],
 };
 const BATCH = 5;
 /** Later events are asked for from every event in a long run, from some in a check of each change. */

@@ -399,13 +399,8 @@ const RESTING: Omit<
   'kind' | 'atMs' | 'account' | 'market' | 'instrument' | 'order'
 > = {
   ...{ idempotencyKey: 'k', byTicker: false, contracts: 1, trade: null, rests: true },
-  ...{
-    side: 'yes',
-    instrumentSide: 'yes',
-    fillModel: 'top_of_book',
-    feeEachMicros: null,
-    netting: null,
-  },
+  ...{ side: 'yes', instrumentSide: 'yes', fillModel: 'top_of_book', feeEachMicros: null },
+  ...{ postOnly: false, group: null, netting: null },
   ...PLAIN,
   ...{ ...USUAL_TERMS, timeInForce: 'gtc', limitPriceCents: 5 },
 };

@@ -234,6 +234,8 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     fillModel: 'top_of_book',
     feeEachMicros: null,
     netting: null,
+    postOnly: false,
+    group: null,
     ...PLAIN,
     rests: true,
     ...over,

@@ -234,9 +234,9 @@ for (const fillModel of MODELS) {
             placedVia: 'api',
           },
           ...{ placedPrivate: true, expiresAtMs: null, connection: null, instrumentId: HOME },
-          ...{ ticker: null, side: 'yes', contracts: 10, tradeId: null, netting: null },
-          ...{ mayOpen: true, mayTrade: true, rejectIfLaterThanMs: null, counting: null },
-          ...{ ...LATE, ...over },
+          ...{ ticker: null, side: 'yes', contracts: 10, tradeId: null, mayOpen: true },
+          ...{ mayTrade: true, rejectIfLaterThanMs: null, counting: null },
+          ...{ netting: null, postOnly: false, orderGroupId: null, ...LATE, ...over },
         };
         return scenario.ask({ kind: 'preview', order: order as never }).body;
       };

@@ -34,6 +34,8 @@ function orderOf(scenario: Scenario, over: Partial<PlaceOrder>): PlaceOrder {
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,
+    postOnly: false,
+    orderGroupId: null,
     realism: null,
     counting: null,
     ...over,

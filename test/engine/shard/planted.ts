@@ -28,6 +28,8 @@ export const PLACED: OrderPlacedFact = {
   fillModel: 'top_of_book',
   feeEachMicros: null,
   netting: null,
+  postOnly: false,
+  group: null,
   ...PLAIN,
   rests: true,
   trade: null,

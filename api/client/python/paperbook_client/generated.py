@@ -84,6 +84,11 @@ __all__ = [
     "OrderBatch",
     "OrderBatchResults",
     "OrderBatchResultsResultsItem",
+    "OrderChange",
+    "OrderGroup",
+    "OrderGroupAnswer",
+    "OrderGroupRequest",
+    "OrderGroups",
     "OrderPlacement",
     "OrderPreview",
     "OrderPreviewFillsItem",
@@ -515,6 +520,7 @@ ErrorCode: TypeAlias = Literal[
     "session_not_found",
     "trade_not_found",
     "order_not_found",
+    "order_group_not_found",
     "method_not_allowed",
     "too_late",
     "idempotency_key_reused",
@@ -531,6 +537,9 @@ ErrorCode: TypeAlias = Literal[
     "venue_c_intl_rejected",
     "live_trading_unavailable",
     "key_limit_reached",
+    "would_take",
+    "order_group_limit",
+    "order_groups_full",
     "reset_not_available",
     "rate_limited",
     "quota_exceeded",
@@ -620,7 +629,7 @@ Event = TypedDict(
     {
         # Sorts all events of the account, also as text. (the eventId of an event)
         "eventId": "str",
-        "type": "Literal[ \"order_placed\", \"order_arrived\", \"order_part_filled\", \"order_filled\", \"order_canceled\", \"order_expired\", \"trade_opened\", \"trade_closed\", \"trade_settled\", \"trade_corrected\", \"account_reset\", ]",
+        "type": "Literal[ \"order_placed\", \"order_amended\", \"order_arrived\", \"order_part_filled\", \"order_filled\", \"order_canceled\", \"order_expired\", \"trade_opened\", \"trade_closed\", \"trade_settled\", \"trade_corrected\", \"account_reset\", ]",
         "at": "str",
         # Of order events: the order.
         "order": "NotRequired[Order]",
@@ -925,6 +934,13 @@ class LimitBuy(TypedDict):
     ]]
     # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
     expiresAt: NotRequired[str]
+    # Of a gtc order: true if it may only rest. Where it would take, it is refused with 409
+    # would_take; under latency it is canceled with would_take. Default false.
+    postOnly: NotRequired[bool]
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
     routing: NotRequired[Literal["venue_a", "best"]]
     # Of a buy: your probability of the side, in percent.
@@ -967,6 +983,13 @@ class LimitSell(TypedDict):
     ]]
     # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
     expiresAt: NotRequired[str]
+    # Of a gtc order: true if it may only rest. Where it would take, it is refused with 409
+    # would_take; under latency it is canceled with would_take. Default false.
+    postOnly: NotRequired[bool]
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
     routing: NotRequired[Literal["venue_a", "best"]]
     # An order that the engine takes later is 409 too_late, and its key is not used. An order that
@@ -1011,6 +1034,13 @@ class LimitTickerBuy(TypedDict):
     ]]
     # Of a gtc order: the time it stops resting, at most 365 days ahead. Seconds are optional.
     expiresAt: NotRequired[str]
+    # Of a gtc order: true if it may only rest. Where it would take, it is refused with 409
+    # would_take; under latency it is canceled with would_take. Default false.
+    postOnly: NotRequired[bool]
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
     routing: NotRequired[Literal["venue_a", "best"]]
     # Of a buy: your probability of the side, in percent.
@@ -1067,6 +1097,10 @@ class MarketBuy(TypedDict):
     side: Side
     # Of a buy: contracts.
     count: int
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # Of a market buy: fill at this or less, else 409 price_moved.
     maxPriceCents: NotRequired[int]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
@@ -1098,6 +1132,10 @@ class MarketSell(TypedDict):
     clientOrderId: NotRequired[str]
     # Of a sell: the open position, all of it.
     tradeId: str
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # Of a market sell: fill at this or more, else 409 price_moved.
     minPriceCents: NotRequired[int]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
@@ -1131,6 +1169,10 @@ class MarketTickerBuy(TypedDict):
     side: Side
     # Of a buy: contracts.
     count: int
+    # Of a sell, which knows nothing else. True of a buy is 400. Default false.
+    reduceOnly: NotRequired[bool]
+    # The order group whose cap its fills count for.
+    orderGroupId: NotRequired[str]
     # Of a market buy: fill at this or less, else 409 price_moved.
     maxPriceCents: NotRequired[int]
     # best: a fill may have the price of venue_b or venue_c. Default venue_a.
@@ -1253,6 +1295,10 @@ class Order(TypedDict):
     # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
     # prices have them.
     feesDollars: float | None
+    # Whether it may only rest, and never takes.
+    postOnly: bool
+    # Its order group; null: it is of none.
+    orderGroupId: str | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
     type: OrderType
@@ -1269,6 +1315,8 @@ class Order(TypedDict):
         "disconnected",
         "no_liquidity",
         "price_moved",
+        "would_take",
+        "order_group_limit",
     ] | None
     # Trade that the order opened or closes.
     tradeId: str | None
@@ -1307,6 +1355,49 @@ class OrderBatchResultsResultsItem(TypedDict):
     status: int
     # Body of the answer, also if it is an error.
     body: OrderPlacement | Error
+
+
+class OrderChange(TypedDict):
+    """At least one of contracts and limitPriceCents."""
+    # One key per change. The same key with the same change returns the order as it is now. (1 to
+    # 128 visible ASCII characters)
+    idempotencyKey: str
+    # Contracts of the whole order, with those that have traded. Of a buy.
+    contracts: NotRequired[int]
+    # The new limit, in cents a contract.
+    limitPriceCents: NotRequired[int]
+
+
+class OrderGroup(TypedDict):
+    orderGroupId: str
+    # Its orders are canceled once they have traded so many contracts in the window.
+    contractsLimit: int
+    # The length of the rolling window.
+    windowSeconds: int
+    # Contracts that its orders have traded within the window.
+    tradedContracts: int
+    # Whether new orders of it are refused now.
+    isReached: bool
+    createdAt: str
+
+
+class OrderGroupAnswer(TypedDict):
+    orderGroup: OrderGroup
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
+
+
+class OrderGroupRequest(TypedDict):
+    # Its orders are canceled once they have traded so many contracts in the window.
+    contractsLimit: int
+    # The length of the rolling window.
+    windowSeconds: int
+
+
+class OrderGroups(TypedDict):
+    orderGroups: list[OrderGroup]
+    # Every trade is a paper trade.
+    mode: Literal["paper"]
 
 
 class OrderPlacement(TypedDict):
@@ -1752,6 +1843,10 @@ class RestingOrder(TypedDict):
     # Fees of its fills so far; below zero: rebates. Null: it pays no fees. Neither costDollars nor
     # prices have them.
     feesDollars: float | None
+    # Whether it may only rest, and never takes.
+    postOnly: bool
+    # Its order group; null: it is of none.
+    orderGroupId: str | None
     # The venue market's ticker.
     marketTicker: NotRequired[str]
 
@@ -2670,9 +2765,9 @@ class Operations:
         org: str | None = None,
     ) -> EventsPage:
         """Events of orders and trades, oldest first. The events of the channel `orders` of `GET
-        /stream`, each once and in order. Events of one instant: `order_placed`, then
-        `order_arrived`, `order_part_filled` or `order_filled`, then `trade_opened` or
-        `trade_closed`. A market order is the event of its trade alone.
+        /stream`, each once and in order. Events of one instant: `order_placed` or
+        `order_amended`, then `order_arrived`, `order_part_filled` or `order_filled`, then
+        `trade_opened` or `trade_closed`. A market order is the event of its trade alone.
         """
         answer: EventsPage = self.call(Call(
             "GET",
@@ -3009,6 +3104,67 @@ class Operations:
         answer: OrderAnswer = self.call(Call(
             "DELETE",
             path_of("/portfolio/orders/", order_id),
+            org=org,
+        ))
+        return answer
+
+    def amend_order(
+        self,
+        order_id: str,
+        body: OrderChange,
+        *,
+        org: str | None = None,
+    ) -> OrderAnswer:
+        """Change the contracts or the limit of a resting order. The order keeps its id. Fewer
+        contracts keep its place in the queue. Anything else meets the book as a new order
+        does: it takes where it crosses, and rests last otherwise. `contracts` counts what has
+        traded, and must be more. A sell covers its whole position, so only its limit can
+        change. If a change is refused, nothing changes.
+        """
+        answer: OrderAnswer = self.call(Call(
+            "PATCH",
+            path_of("/portfolio/orders/", order_id),
+            body=body,
+            org=org,
+        ))
+        return answer
+
+    def make_order_group(
+        self,
+        body: OrderGroupRequest,
+        *,
+        org: str | None = None,
+    ) -> OrderGroupAnswer:
+        """Make an order group. Orders join it by `orderGroupId`. Once they have traded
+        `contractsLimit` contracts within `windowSeconds`, all of them are canceled with
+        `order_group_limit`, and new ones are refused until fills have left the window. An
+        account holds at most 25 groups.
+        """
+        answer: OrderGroupAnswer = self.call(Call(
+            "POST",
+            "/portfolio/order_groups",
+            body=body,
+            org=org,
+        ))
+        return answer
+
+    def list_order_groups(self, *, org: str | None = None) -> OrderGroups:
+        """The order groups of the account, the oldest first."""
+        answer: OrderGroups = self.call(Call(
+            "GET",
+            "/portfolio/order_groups",
+            org=org,
+            repeatable=True,
+        ))
+        return answer
+
+    def remove_order_group(self, order_group_id: str, *, org: str | None = None) -> CanceledOrders:
+        """Remove an order group and cancel its orders. It counts as one cancel. Works while
+        trading is switched off, too.
+        """
+        answer: CanceledOrders = self.call(Call(
+            "DELETE",
+            path_of("/portfolio/order_groups/", order_group_id),
             org=org,
         ))
         return answer
@@ -3508,9 +3664,9 @@ class AsyncOperations:
         org: str | None = None,
     ) -> EventsPage:
         """Events of orders and trades, oldest first. The events of the channel `orders` of `GET
-        /stream`, each once and in order. Events of one instant: `order_placed`, then
-        `order_arrived`, `order_part_filled` or `order_filled`, then `trade_opened` or
-        `trade_closed`. A market order is the event of its trade alone.
+        /stream`, each once and in order. Events of one instant: `order_placed` or
+        `order_amended`, then `order_arrived`, `order_part_filled` or `order_filled`, then
+        `trade_opened` or `trade_closed`. A market order is the event of its trade alone.
         """
         answer: EventsPage = await self.call(Call(
             "GET",
@@ -3847,6 +4003,72 @@ class AsyncOperations:
         answer: OrderAnswer = await self.call(Call(
             "DELETE",
             path_of("/portfolio/orders/", order_id),
+            org=org,
+        ))
+        return answer
+
+    async def amend_order(
+        self,
+        order_id: str,
+        body: OrderChange,
+        *,
+        org: str | None = None,
+    ) -> OrderAnswer:
+        """Change the contracts or the limit of a resting order. The order keeps its id. Fewer
+        contracts keep its place in the queue. Anything else meets the book as a new order
+        does: it takes where it crosses, and rests last otherwise. `contracts` counts what has
+        traded, and must be more. A sell covers its whole position, so only its limit can
+        change. If a change is refused, nothing changes.
+        """
+        answer: OrderAnswer = await self.call(Call(
+            "PATCH",
+            path_of("/portfolio/orders/", order_id),
+            body=body,
+            org=org,
+        ))
+        return answer
+
+    async def make_order_group(
+        self,
+        body: OrderGroupRequest,
+        *,
+        org: str | None = None,
+    ) -> OrderGroupAnswer:
+        """Make an order group. Orders join it by `orderGroupId`. Once they have traded
+        `contractsLimit` contracts within `windowSeconds`, all of them are canceled with
+        `order_group_limit`, and new ones are refused until fills have left the window. An
+        account holds at most 25 groups.
+        """
+        answer: OrderGroupAnswer = await self.call(Call(
+            "POST",
+            "/portfolio/order_groups",
+            body=body,
+            org=org,
+        ))
+        return answer
+
+    async def list_order_groups(self, *, org: str | None = None) -> OrderGroups:
+        """The order groups of the account, the oldest first."""
+        answer: OrderGroups = await self.call(Call(
+            "GET",
+            "/portfolio/order_groups",
+            org=org,
+            repeatable=True,
+        ))
+        return answer
+
+    async def remove_order_group(
+        self,
+        order_group_id: str,
+        *,
+        org: str | None = None,
+    ) -> CanceledOrders:
+        """Remove an order group and cancel its orders. It counts as one cancel. Works while
+        trading is switched off, too.
+        """
+        answer: CanceledOrders = await self.call(Call(
+            "DELETE",
+            path_of("/portfolio/order_groups/", order_group_id),
             org=org,
         ))
         return answer

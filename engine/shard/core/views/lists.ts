@@ -127,7 +127,7 @@ function orderOfKey(
   if (placed === undefined || !isLimit(placed.terms)) return null;
   const { orderId } = placed;
   const row = state.orderIds.find(orderId);
-  return row === NO_ROW ? { placed, outcome: state.records.outcome(placed) } : { orderId, row };
+  return row === NO_ROW ? state.records.ended(placed) : { orderId, row };
 }
 
 function statusOf(order: RestingOrder | EndedOrder) {

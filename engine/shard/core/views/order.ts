@@ -63,6 +63,8 @@ const NAMES = memberNames(
   'trade',
   'fillVenue',
   'fillModel',
+  'postOnly',
+  'orderGroupId',
   'feesDollars',
   'mode',
   'venueData',
@@ -79,7 +81,9 @@ type PlacedField =
   | 'fillModel'
   | 'latencyMs'
   | 'feeEachMicros'
-  | 'netting';
+  | 'netting'
+  | 'postOnly'
+  | 'group';
 type Ended = Omit<OrderOutcome, 'venue'>;
 
 /** The fields of a resting order in GET /portfolio; it omits four fields of Order. */
@@ -105,7 +109,9 @@ export function writeEndedJustNow(
   state: ShardState,
   { atMs, order }: OrderEnded,
 ): void {
-  const placed = { ...placedAt(state, order), netting: state.applied.netting };
+  const { postOnly, group: row, netting } = state.applied;
+  const group = row === NO_ROW ? null : state.orderGroups.idOf(row);
+  const placed = { ...placedAt(state, order), postOnly, group, netting };
   writeEnded(to, state, placed, outcomeJustNow(state, atMs));
 }
 
@@ -259,6 +265,8 @@ function writeFields(
   to.time(NAMES.createdAt, uuidTimeMs(orderId));
   writeOrderTerms(to, terms);
   to.text(NAMES.fillModel, fillModel);
+  to.flag(NAMES.postOnly, placed.postOnly);
+  to.text(NAMES.orderGroupId, placed.group);
   if (feesCents === null) to.null(NAMES.feesDollars);
   else to.dollars(NAMES.feesDollars, feesCents);
   writeMarketTicker(to, naming, placed.market);
@@ -284,7 +292,9 @@ function shownPrice(placed: Pick<Placed, 'netting'>, priceCents: PriceCents | nu
 /** The fields that an order's row shows. The order rests, or did until now. */
 function placedAt(state: ShardState, row: OrderRow): Placed {
   const { col } = state.orders;
+  const { orderMarks, orderGroups } = state;
   const flags = col.flags.get(row);
+  const group = orderMarks.group(row);
   return {
     orderId: state.orderIds.idOf(row),
     market: col.market.get(row),
@@ -296,6 +306,8 @@ function placedAt(state: ShardState, row: OrderRow): Placed {
     latencyMs: state.realism.latencyMs(row),
     feeEachMicros: state.orderFees.has(row) ? state.orderFees.eachMicros(row) : null,
     netting: state.nets.of(row),
+    postOnly: orderMarks.postOnly(row),
+    group: group === NO_ROW ? null : orderGroups.idOf(group),
     terms: waitingTermsAt(state, row),
   };
 }

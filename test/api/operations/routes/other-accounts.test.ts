@@ -98,6 +98,14 @@ const PROBES: Record<string, Probe> = {
   'GET /stream': named('key', '400 invalid_request'),
   'GET /portfolio/orders/{orderId}': named('key', '404 order_not_found'),
   'DELETE /portfolio/orders/{orderId}': named('key', '404 order_not_found'),
+  'PATCH /portfolio/orders/{orderId}': named('key', '404 order_not_found', () => ({
+    ...{ idempotencyKey: 'theirs', contracts: 1 },
+  })),
+  'POST /portfolio/order_groups': own('key', {
+    body: () => ({ contractsLimit: 5, windowSeconds: 5 }),
+  }),
+  'GET /portfolio/order_groups': own('key'),
+  'DELETE /portfolio/order_groups/{orderGroupId}': named('key', '404 order_group_not_found'),
   'DELETE /portfolio/orders': own('key'),
   'POST /portfolio/orders/preview': own('key', { body: sell }),
 };

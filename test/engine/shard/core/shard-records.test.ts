@@ -45,7 +45,10 @@ for (const [where, isSealed] of Object.entries(WHERE)) {
       t.like(placed.terms, { limitPriceCents, timeInForce });
       const ended = records.endedOrder(account, orderId);
       t.is(ended?.placed.orderId, limitPriceCents === null ? undefined : orderId);
-      t.is(records.outcome(placed).status, limitPriceCents === null ? 'executed' : 'canceled');
+      t.is(
+        records.ended(placed).outcome.status,
+        limitPriceCents === null ? 'executed' : 'canceled',
+      );
       const other = accountRow((account + 1) % 7);
       t.is(records.orderByKey(other, order.idempotencyKey), undefined);
       t.is(records.endedOrder(other, orderId), undefined);

@@ -1,0 +1,69 @@
+/**
+ * Order groups: a group caps the contracts that its orders trade within a rolling window. Once the
+ * cap is reached, its orders are canceled, and new ones are refused until fills have left the window.
+ * Rules T217 to T222 (engine/RULES.md).
+ */
+
+import { type AccountRow, type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
+import type { GroupRow } from '../memory/order-groups.ts';
+import { accept, type Decision, reject } from './decision.ts';
+import type { Event } from './events.ts';
+import { emit } from './evolve.ts';
+import type { FactSink } from './fact-sink.ts';
+import type { MakeOrderGroup, PlaceOrder } from './messages.ts';
+import type { ShardState } from './state.ts';
+
+/** Of one account, at the same time. Rule T219. */
+export const ORDER_GROUPS_MAX = 25;
+
+/** Why an order of a group is refused; null: it is not. Rules T218, T221. */
+export function groupRefusal(
+  { orderGroups, nowMs }: ShardState,
+  { orderGroupId }: PlaceOrder,
+  account: AccountRow,
+): Decision | null {
+  const group = account === NO_ROW ? NO_ROW : orderGroups.find(account, orderGroupId!);
+  if (group === NO_ROW) return reject('order_group_not_found');
+  return orderGroups.isReached(group, nowMs) ? reject('order_group_limit') : null;
+}
+
+/** The first group of an account opens it. */
+export function decideMakeGroup(state: ShardState, command: MakeOrderGroup): Decision {
+  const { atMs, group, contractsLimit, windowSeconds } = command;
+  const known = state.accountIds.find(command.account);
+  const account = known === NO_ROW ? state.accounts.nextRow : known;
+  const events: Event[] = [];
+  if (known === NO_ROW) {
+    events.push({ kind: 'account_opened', atMs, account, accountId: command.account });
+  } else if (state.orderGroups.of(account).length >= ORDER_GROUPS_MAX) {
+    return reject('order_groups_full');
+  }
+  const of = { account, group, contractsLimit, windowSeconds };
+  return accept([...events, { kind: 'order_group_made', atMs, ...of }]);
+}
+
+/** The waiting orders of a group, the first placed first. */
+export function ordersOfGroup(state: ShardState, account: AccountRow, group: GroupRow): OrderRow[] {
+  const newestFirst = state.ordersOfAccount.of(account);
+  return [...newestFirst].filter((order) => state.orderMarks.group(order) === group).reverse();
+}
+
+/**
+ * Ends the orders of every group that fills since the last call have brought to its cap. It is called
+ * after each fill, before another order meets the book. Rule T220. @returns whether any has ended
+ */
+export function endReached(state: ShardState, atMs: EpochMs, facts: FactSink): boolean {
+  const filled = state.orderGroups.takeFilled();
+  if (filled === null) return false;
+  let hasEnded = false;
+  for (const group of filled) {
+    if (!state.orderGroups.isReached(group, atMs)) continue;
+    const account = state.orderGroups.groups.col.account.get(group);
+    for (const order of ordersOfGroup(state, account, group)) {
+      const ended = { order, status: 'canceled', reason: 'order_group_limit' } as const;
+      emit(state, facts, { kind: 'order_ended', atMs, ...ended });
+      hasEnded = true;
+    }
+  }
+  return hasEnded;
+}
