@@ -56,6 +56,14 @@ function wordsOf({ fact, names }: LoggedFact): string {
     }
     case 'trade_counted':
       return `${short(fact.account)} key ${short(fact.key)}${fact.closing ? ' closing' : ''}`;
+    case 'fill_nets': {
+      const what = fact.trade === null ? 'opens' : `closes of ${short(fact.trade)}`;
+      return `${short(fact.account)} order ${short(fact.order)} ${what} ${fact.contracts}`;
+    }
+    case 'pair_closed': {
+      const what = `${fact.contracts} of ${short(fact.trade)} for ${fact.cents}c`;
+      return `${short(fact.account)} ${what}`;
+    }
     case 'order_queued': {
       const ahead = `${fact.aheadE2 / 100} ahead`;
       return `${short(fact.account)} order ${short(fact.order)} ${ahead}`;

@@ -100,6 +100,7 @@ export function placeOrderOf(body: OrderBody, context: OrderContext): PlaceOrder
     side: body.side ?? null,
     contracts: body.count ?? null,
     tradeId: body.tradeId?.toLowerCase() ?? null,
+    netting: null,
     limitPriceCents: body.limitPriceCents ?? null,
     boundPriceCents: body.maxPriceCents ?? body.minPriceCents ?? null,
     timeInForce: timeInForceOf(body),

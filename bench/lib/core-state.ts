@@ -72,6 +72,7 @@ export function restedBuy(state: ShardState, atMs: EpochMs, order: Resting): Ord
     terms: { ...USUAL_TERMS, limitPriceCents: priceLevel, timeInForce: 'gtc' },
     fillModel: 'top_of_book',
     feeEachMicros: null,
+    netting: null,
     postOnly: false,
     group: null,
     ...PLAIN,

@@ -208,6 +208,7 @@ function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: s
     side: (random.word() & 1) === 0 ? 'yes' : 'no',
     contracts: 1,
     tradeId: null,
+    netting: null,
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,

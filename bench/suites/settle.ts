@@ -147,7 +147,13 @@ async function openTrades(engine: Shards, flow: OrderFlow, trades: number): Prom
         ...USUAL_TERMS,
         ...{ kind: 'place', atMs, account, action: 'buy', type: 'market', side: 'yes' },
         ...{ orderId: seededUuid(random, atMs), idempotencyKey: `open-${opened + at}` },
-        ...{ instrumentId: instrumentIdOf(SETTLED), ticker: null, contracts: 1, tradeId: null },
+        ...{
+          instrumentId: instrumentIdOf(SETTLED),
+          ticker: null,
+          contracts: 1,
+          tradeId: null,
+          netting: null,
+        },
         ...{
           mayOpen: true,
           mayTrade: true,

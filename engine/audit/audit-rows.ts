@@ -26,6 +26,9 @@ export function auditRows(state: ShardState, problems: Problems): void {
   for (const order of state.realism.orders()) {
     problems.check(state.orders.isLive(order), 'realism', `order row ${order} is not in use`);
   }
+  for (const order of state.nets.orders()) {
+    problems.check(state.orders.isLive(order), 'nets', `order row ${order} is not in use`);
+  }
   for (const order of state.orderMarks.orders()) {
     problems.check(state.orders.isLive(order), 'marks', `order row ${order} is not in use`);
   }

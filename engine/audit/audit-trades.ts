@@ -10,6 +10,7 @@ import {
   NO_ROW,
   type OrderRow,
   PAYOUT_CENTS,
+  type PlacedNetting,
   type PlacedUnder,
   type Uuid,
 } from '../base/units.ts';
@@ -27,6 +28,11 @@ import { waitingTermsAt } from '../rules/waiting-terms.ts';
 
 /** Reports `what` unless `holds`. */
 export type Check = (holds: boolean, rule: string) => void;
+
+/** What it closes of its rest changes with its fills. */
+function netsAsPlaced(placed: PlacedNetting | null, nets: PlacedNetting | null): boolean {
+  return placed?.opens === nets?.opens && placed?.asked === nets?.asked;
+}
 
 function isPlacedUnder(placed: PlacedUnder, under: PlacedUnder): boolean {
   return (
@@ -47,6 +53,7 @@ export function restsAsPlaced(state: ShardState, row: OrderRow, placed: PlacedOr
     placed.rests &&
     ORDER_TERM_NAMES.every((name) => terms[name] === placed.terms[name]) &&
     isPlacedUnder(placed, state.realism.of(row)) &&
+    netsAsPlaced(placed.netting, state.nets.of(row)) &&
     state.orderMarks.postOnly(row) === placed.postOnly &&
     isOfItsGroup(state, row, placed) &&
     col.contracts.get(row) === placed.contracts &&
@@ -118,6 +125,15 @@ export function checkTraded(
   invariant(tradeId !== null, 'an order without a trade is compared with one');
   check(trade !== undefined, `names trade ${tradeId}, which is missing`);
   if (trade === undefined) return;
+  if (placed.netting !== null) {
+    // It is the last trade that it has closed or opened; others may have been sold since.
+    const isOfMarket = trade.market === placed.market;
+    check(isOfMarket, `names trade ${tradeId}, which is of another market or side`);
+    if (trade.side !== placed.side) return;
+    const isOpenedByIt = placed.netting.opens && isTradeOf(tradeId, placed.orderId);
+    check(isOpenedByIt, `names trade ${tradeId}, which differs from its fill`);
+    return;
+  }
   const isOfIt =
     trade.market === placed.market &&
     trade.instrument === placed.instrument &&

@@ -1,12 +1,20 @@
 /**
  * Checks every promise that a state keeps, and names each breach. Simulations use it after every
- * step; operators, `paperbook verify` and tests use it too. Rules D16, M20 (engine/RULES.md).
+ * step; operators, `paperbook verify` and tests use it too. Rules D16, M20, T195, T198
+ * (engine/RULES.md).
  */
 
-import { type AccountRow, NO_ROW, type PositionRow, type Uuid } from '../base/units.ts';
+import {
+  type AccountRow,
+  NO_ROW,
+  oppositeSide,
+  type PositionRow,
+  type Side,
+  type Uuid,
+} from '../base/units.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
-import { isSell } from '../rules/flags.ts';
+import { isSell, sideOf } from '../rules/flags.ts';
 import { imbalanceCents, payoutRoomCents } from '../rules/ledger.ts';
 import { remainingOf } from '../rules/partial-fills.ts';
 import { ladderOf } from '../rules/pricing.ts';
@@ -102,7 +110,10 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
     const isPart = remaining > 0 && remaining <= order.contracts.get(row);
     report(isPart, `order row ${row} has ${remaining} contracts left`);
     if (isSale) continue;
-    heldCents += heldCentsAt(state, row, remaining);
+    const closes = state.nets.closes(row);
+    const isWhole = !state.nets.has(row) || state.nets.opens(row) || closes === remaining;
+    report(isWhole && closes <= remaining, `order row ${row} closes ${closes} of ${remaining}`);
+    heldCents += heldCentsAt(state, row, remaining - closes);
     payable += remaining;
   }
   let stakeCents = 0;
@@ -121,6 +132,7 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
     stakeCents += state.positions.col.costCents.get(row);
     payable += state.positions.col.contracts.get(row);
   }
+  for (const what of overReserved(state, account)) report(false, what);
   report(imbalanceCents(state, account) === 0, 'does not add up');
   // A corrected result may take money that was spent since. Rule S23 (engine/RULES.md).
   const mayOwe = state.records.correctedMarkets.size > 0;
@@ -134,6 +146,31 @@ function auditAccount(state: ShardState, account: AccountRow, problems: Problems
   report(payoutRoomCents(state, account) >= 0, 'could be paid more than can be counted');
   report(state.ordersOfAccount.count(account) === orders, 'miscounts its resting orders');
   report(state.positionsOfAccount.count(account) === positions, 'miscounts its open positions');
+}
+
+/** Netting orders close no more of a side than their account holds there. Rule T195. */
+function overReserved(state: ShardState, account: AccountRow): string[] {
+  const { nets, orders, positions, markets } = state;
+  if (nets.table.live === 0) return [];
+  const free = new Map<string, number>();
+  const add = (market: number, side: Side, contracts: number) => {
+    const key = `${market} ${side}`;
+    free.set(key, (free.get(key) ?? 0) + contracts);
+  };
+  for (const row of state.positionsOfAccount.of(account)) {
+    const { market, flags, contracts, resting } = positions.col;
+    if (resting.get(row) !== NO_ROW) continue;
+    add(market.get(row), sideOf(flags.get(row)), contracts.get(row));
+  }
+  for (const row of state.ordersOfAccount.of(account)) {
+    const { market, flags } = orders.col;
+    // Its orders end with a result.
+    if (markets[market.get(row)]!.outcome !== null) continue;
+    add(market.get(row), oppositeSide(sideOf(flags.get(row))), -nets.closes(row));
+  }
+  return [...free].flatMap(([key, left]) => {
+    return left < 0 ? [`closes ${-left} contracts of market ${key} that it does not hold`] : [];
+  });
 }
 
 function auditPosition(

@@ -9,6 +9,7 @@ import { NO_ROW } from '../base/units.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
 import { ORDER_ENDS, TRADE_ENDS } from '../rules/finished-records.ts';
 import { COLUMN_TERM_NAMES, TRADE_COLUMN_NAMES } from '../rules/order-terms.ts';
+import { lastOpened } from '../rules/partial-fills.ts';
 import { notLive } from '../rules/pricing.ts';
 import type { ShardState } from '../rules/state.ts';
 
@@ -116,8 +117,21 @@ function orderLine(state: ShardState, row: OrderRow): string {
     col.position.get(row) === NO_ROW ? '' : state.positionIds.idOf(col.position.get(row)),
     ...realismColumns(state, row),
     ...feeColumns(state.orderFees, row),
+    ...netColumns(state, row),
     ...markColumns(state, row),
   ].join(' ');
+}
+
+/** Empty for an order that nets nothing. */
+function netColumns(state: ShardState, row: OrderRow): unknown[] {
+  const { nets, positionIds } = state;
+  const netting = nets.of(row);
+  if (netting === null) return [];
+  const { contracts, cents, venue } = nets.filled(row);
+  const opened = lastOpened(state, row);
+  const trade = opened === NO_ROW ? '' : positionIds.idOf(opened);
+  const { opens, closes, asked } = netting;
+  return ['nets', opens, closes, asked, contracts, cents, venue, trade];
 }
 
 /** Empty for an order that is neither post-only nor of a group. */

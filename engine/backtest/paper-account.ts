@@ -172,6 +172,7 @@ export class PaperAccount {
       side: null,
       contracts: null,
       tradeId: null,
+      netting: null,
       mayOpen: true,
       mayTrade: true,
       rejectIfLaterThanMs: null,

@@ -79,6 +79,13 @@ export const PLAIN: PlacedUnder = {
   realistic: false,
 };
 
+/**
+ * What a netting order was asked for. `opens`: it opens its side once it has closed all that it can
+ * of the other side. `closes`: so much of it closes. `asked`: contracts, of which an order that only
+ * closes takes no more than can be closed. Rules T190, T191 (engine/RULES.md).
+ */
+export type PlacedNetting = { opens: boolean; closes: Contracts; asked: Contracts };
+
 /** The venue whose price every paper order trades at; other venues may only improve it. */
 export const HOME_VENUE = 'venue_a';
 /** Quotes list them in this order. Rule A51 (api/RULES.md). */

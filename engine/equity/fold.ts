@@ -1,6 +1,6 @@
 /**
  * The money of one account after each of its facts, and its holdings in each market. Rules A92, A93
- * (api/RULES.md), M20 (engine/RULES.md).
+ * (api/RULES.md), M20, T198 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -31,7 +31,9 @@ type Holding = HeldSide & { contracts: Contracts; cents: Cents };
 type Buy = {
   limitCents: PriceCents;
   contracts: Contracts;
+  /** What opens; of a netting order, `closes` beside it holds nothing. Rule T198. */
   left: Contracts;
+  closes: Contracts;
   eachMicros: number;
   carryMicros: number;
 };
@@ -93,18 +95,32 @@ export class EquityFold {
         return this.#note(atMs);
       case 'order_placed': {
         if (fact.action !== 'buy' || !fact.rests) return;
-        const { contracts: left, feeEachMicros } = fact;
+        const { contracts, feeEachMicros, netting } = fact;
         const fees = { eachMicros: feeEachMicros ?? 0, carryMicros: 0 };
-        const buy = { limitCents: holdPriceCents(fact), contracts: left, left, ...fees };
+        const closes = netting?.closes ?? 0;
+        const left = contracts - closes;
+        const buy = { limitCents: holdPriceCents(fact), contracts, left, closes, ...fees };
         this.#buys.set(fact.order, buy);
         this.#hold(heldFor(buy));
         return this.#note(atMs);
+      }
+      case 'fill_nets': {
+        // More than it was placed to close may be held by then, and is released.
+        const buy = this.#buys.get(fact.order);
+        if (buy === undefined || fact.trade === null) return;
+        const more = Math.max(0, fact.contracts - buy.closes);
+        buy.closes -= fact.contracts - more;
+        this.#release(fact.order, more);
+        return;
       }
       case 'order_amended': {
         const buy = this.#buys.get(fact.order);
         if (buy === undefined) return;
         const before = heldFor(buy);
         buy.left += fact.contracts - buy.contracts;
+        // Of a netting order what opens goes first. Rule T197.
+        buy.closes += Math.min(0, buy.left);
+        buy.left = Math.max(0, buy.left);
         buy.contracts = fact.contracts;
         buy.limitCents = fact.limitPriceCents;
         buy.eachMicros = fact.feeEachMicros ?? 0;
@@ -153,7 +169,7 @@ export class EquityFold {
     if (buy === undefined) return false;
     const before = heldFor(buy);
     buy.left -= Math.min(contracts, buy.left);
-    if (buy.left === 0) this.#buys.delete(order);
+    if (buy.left + buy.closes === 0) this.#buys.delete(order);
     this.#hold(heldFor(buy) - before);
     return true;
   }

@@ -8,6 +8,7 @@ import { NO_ROW } from '../base/units.ts';
 import type { Event, OrderPlaced } from '../rules/events.ts';
 import type { DerivedFact, Fact, OrderPlacedFact, PrimaryFact } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
+import { pairMoney } from '../rules/net-orders.ts';
 import type { ShardState } from '../rules/state.ts';
 
 const DERIVED: ReadonlySet<Fact['kind']> = new Set<DerivedFact['kind']>([
@@ -30,6 +31,18 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
   switch (fact.kind) {
     case 'order_placed':
       return placedEvent(state, fact);
+    case 'fill_nets': {
+      const { kind, atMs, contracts } = fact;
+      const of = { account: accountOf(state, fact.account), order: orderOf(state, fact.order) };
+      const position = fact.trade === null ? null : positionOf(state, fact.trade);
+      return { kind, atMs, ...of, position, contracts };
+    }
+    case 'pair_closed': {
+      const { kind, atMs, contracts, cents } = fact;
+      const of = { account: accountOf(state, fact.account), order: orderOf(state, fact.order) };
+      const money = pairMoney(contracts, cents);
+      return { kind, atMs, ...of, position: positionOf(state, fact.trade), contracts, ...money };
+    }
     case 'order_queued': {
       const { kind, atMs, aheadE2, partE2 } = fact;
       const of = { account: accountOf(state, fact.account), order: orderOf(state, fact.order) };
@@ -135,6 +148,7 @@ export function placementOf(fact: OrderPlacedFact): Omit<PlacedOrder, 'account' 
     terms: fact,
     fillModel: fact.fillModel,
     feeEachMicros: fact.feeEachMicros,
+    netting: fact.netting,
     latencyMs: fact.latencyMs,
     feesOn: fact.feesOn,
     liquidity: fact.liquidity,

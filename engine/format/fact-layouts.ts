@@ -10,6 +10,7 @@ import {
   GAME_STATUSES,
   LIQUIDITIES,
   type Liquidity,
+  type PlacedNetting,
   type PlacedUnder,
   type Side,
 } from '../base/units.ts';
@@ -105,6 +106,8 @@ export const KIND = {
   order_queued: 28,
   order_arrived: 33,
   order_cancel_accepted: 34,
+  fill_nets: 37,
+  pair_closed: 38,
   order_amended: 50,
   order_group_made: 51,
   order_group_removed: 52,
@@ -120,6 +123,7 @@ type LaterField =
   | 'fillModel'
   | keyof PlacedUnder
   | 'feeEachMicros'
+  | 'netting'
   | 'cents'
   | 'feeCents'
   | 'carryMicros'
@@ -139,6 +143,7 @@ const WITHOUT: { readonly [K in LaterField]: string } = {
   liquidity: "'account'",
   realistic: 'false',
   feeEachMicros: 'null',
+  netting: 'null',
   cents: PLAIN_FILL,
   feeCents: 'null',
   carryMicros: '0',
@@ -156,6 +161,7 @@ const under = {
 };
 /** In the forms for fees it may be unknown: an earlier program placed the order. */
 const knownModel = { fillModel: nullable(fillModel.fillModel) };
+const netting = record<PlacedNetting>({ opens: flag, closes: u32, asked: u32 });
 const fillMoney = { cents: u48, feeCents: nullable(f64) };
 const fees = { feesCents: nullable(f64) };
 
@@ -197,6 +203,7 @@ const LATER_FORMS: { readonly [K in Fact['kind']]?: readonly LaterForm[] } = {
     { number: 29, fields: under },
     { number: 48, fields: { feeEachMicros: nullable(f64) } },
     { number: 49, fields: { postOnly: flag, group: nullable(uuid) } },
+    { number: 36, fields: { netting: nullable(netting) } },
   ],
   trade_opened: [
     { number: 25, ...WITH_MODEL },
@@ -283,6 +290,23 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     filledContracts: orNull(u32),
     trade: nullable(uuid),
     placed: place,
+  }),
+  fill_nets: record<FactOf<'fill_nets'>>({
+    kind: always('fill_nets'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    trade: nullable(uuid),
+    contracts: u32,
+  }),
+  pair_closed: record<FactOf<'pair_closed'>>({
+    kind: always('pair_closed'),
+    atMs: u48,
+    account: uuid,
+    order: uuid,
+    trade: uuid,
+    contracts: u32,
+    cents: u48,
   }),
   order_amended: record<FactOf<'order_amended'>>({
     kind: always('order_amended'),
@@ -638,6 +662,7 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [40, 41, 42, 43, 44, 45, 46, 47, 48],
   [KIND.liquidity_taken],
   [49, KIND.order_amended, KIND.order_group_made, KIND.order_group_removed, 53],
+  [36, KIND.fill_nets, KIND.pair_closed],
 ];
 
 /** All layouts as text: equal texts mean equal bytes. */

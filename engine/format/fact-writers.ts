@@ -17,6 +17,7 @@ import type {
   CatalogReplaced,
   ClockSet,
   Event,
+  FillNets,
   FillNoted,
   GameChanged,
   LiquidityTaken,
@@ -33,6 +34,7 @@ import type {
   OrderPartFilled,
   OrderPlaced,
   OrderQueued,
+  PairClosed,
   PositionReset,
   PositionSettled,
   PrivacyChanged,
@@ -221,6 +223,24 @@ export const FACT_WRITERS = {
     },
     (_, { terms }) => terms,
   ),
+  fill_nets: writer<'fill_nets', FillNets>(
+    'fill_nets',
+    {
+      account: { table: 'accounts', row: 'event.account' },
+      order,
+      trade: { table: 'positions', row: 'event.position ?? NO_ROW' },
+    },
+    null,
+  ),
+  pair_closed: writer<'pair_closed', PairClosed>(
+    'pair_closed',
+    {
+      account: { table: 'accounts', row: 'event.account' },
+      order,
+      trade: { table: 'positions', row: 'event.position ?? NO_ROW' },
+    },
+    null,
+  ),
   order_amended: writer<'order_amended', OrderAmended>(
     'order_amended',
     { account: { table: 'accounts', row: 'event.account' }, order },
@@ -300,12 +320,12 @@ export const FACT_WRITERS = {
     { account, trade, order, contracts: 'contracts' },
     null,
   ),
-  trade_reduced: writer<'trade_reduced', Fill>(
+  trade_reduced: writer<'trade_reduced', Fill | PairClosed>(
     'trade_reduced',
     { account, trade, order, contracts: 'contracts', costCents: 'costCents' },
     null,
   ),
-  trade_closed: writer<'trade_closed', Fill | PositionReset>(
+  trade_closed: writer<'trade_closed', Fill | PairClosed | PositionReset>(
     'trade_closed',
     {
       ...OVER_TRADE,

@@ -6,8 +6,15 @@
 
 import { invariant } from '../base/invariant.ts';
 import type { OrderRow } from '../base/units.ts';
-import type { ClosedTrade, Event, OrderFilled, OrderPartFilled } from '../rules/events.ts';
+import type {
+  ClosedTrade,
+  Event,
+  OrderFilled,
+  OrderPartFilled,
+  PairClosed,
+} from '../rules/events.ts';
 import type { FactSink } from '../rules/fact-sink.ts';
+import { saleOf } from '../rules/net-orders.ts';
 import type { ShardState } from '../rules/state.ts';
 import { ByteWriter } from './bytes.ts';
 import { FACT_WRITERS as WRITE, type Write } from './fact-writers.ts';
@@ -69,6 +76,9 @@ export class FactBuffer implements FactSink {
       case 'order_part_filled':
         WRITE.order_part_filled(this.#next(), state, event);
         return this.#trade(state, event);
+      case 'pair_closed':
+        WRITE.pair_closed(this.#next(), state, event);
+        return this.#trade(state, event);
       case 'order_ended':
         this.#noteOrder(state, event.order);
         return WRITE.order_ended(this.#next(), state, event);
@@ -83,6 +93,7 @@ export class FactBuffer implements FactSink {
         return WRITE.trade_corrected(this.#next(), state, event);
       case 'trade_counted':
         return WRITE.trade_counted(this.#next(), state, event);
+      case 'fill_nets':
       case 'order_queued':
       case 'queue_met':
       case 'fill_noted':
@@ -117,16 +128,18 @@ export class FactBuffer implements FactSink {
   }
 
   /** The fact of a fill's effect on its trade. */
-  #trade(state: ShardState, event: OrderFilled | OrderPartFilled): void {
+  #trade(state: ShardState, event: OrderFilled | OrderPartFilled | PairClosed): void {
     const { trade } = state.applied;
     invariant(trade !== null, 'a fill has changed no trade');
     switch (trade) {
       case 'opened':
+        invariant(event.kind !== 'pair_closed', 'a pair that closes opens a trade');
         return WRITE.trade_opened(this.#next(), state, event);
       case 'grown':
+        invariant(event.kind !== 'pair_closed', 'a pair that closes adds to a trade');
         return WRITE.trade_grown(this.#next(), state, event);
       case 'reduced':
-        return WRITE.trade_reduced(this.#next(), state, event);
+        return WRITE.trade_reduced(this.#next(), state, saleOf(state.applied, event));
       case 'closed':
         this.#noteTrade(state, 'closed');
         return WRITE.trade_closed(this.#next(), state, event);
@@ -135,9 +148,13 @@ export class FactBuffer implements FactSink {
     }
   }
 
-  /** A market order that met the book at once is a fill, not an order: it has no index entry. */
+  /**
+   * A market order that met the book at once is a fill, not an order: it has no index entry. One that
+   * nets is an order, since it may have several fills.
+   */
   #noteOrder({ orders: { col }, applied, records }: ShardState, order: OrderRow): void {
-    if (col.limitPriceCents.get(order) === 0 && !applied.hadLatency) return;
+    const isFill = !applied.hadLatency && applied.netting === null;
+    if (isFill && col.limitPriceCents.get(order) === 0) return;
     const { account, status } = applied;
     records.noteOrder(account, status, col.id, order, this.record, this.offset);
   }

@@ -16,6 +16,7 @@ import { placementOf } from '../format/fact-events.ts';
 import { JsonWriter } from '../format/json-writer.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type {
+  FillNetsFact,
   OrderAmendedFact,
   OrderArrivedFact,
   OrderEndedFact,
@@ -60,6 +61,8 @@ type OpenOrder = {
   feesCents: Cents | null;
   carryMicros: number;
   trade: Uuid | null;
+  /** What of its rest closes the other side. */
+  closes: Contracts;
   /** When it meets the book; null: it has. */
   arrivesAtMs: EpochMs | null;
   /** When its cancel does; null: it has none under way. Rule T162. */
@@ -80,6 +83,10 @@ export class AccountEvents {
     switch (fact.kind) {
       case 'order_placed':
         return this.#placed(number, fact);
+      case 'fill_nets': {
+        addFill(this.#orderAt(number, fact.order), fact);
+        return null;
+      }
       case 'order_amended':
         return this.#amended(number, fact);
       case 'order_arrived':
@@ -126,7 +133,7 @@ export class AccountEvents {
   }
 
   #placed(number: number, fact: OrderPlacedFact): AccountEvent | null {
-    if (!isShownOrder({ terms: fact, latencyMs: fact.latencyMs })) return null;
+    if (!isShownOrder(placementOf(fact))) return null;
     const order = unfilled(fact);
     this.#open.set(fact.order, order);
     return this.#standing(number, fact.atMs, 'order_placed', order);
@@ -167,10 +174,15 @@ export class AccountEvents {
   }
 
   #standing(number: number, atMs: EpochMs, type: EventType, order: OpenOrder): AccountEvent {
-    const { placed, contracts, cents, feesCents, carryMicros, trade: tradeId } = order;
+    const { placed, contracts, cents, feesCents, carryMicros, trade } = order;
+    // An amendment may have taken some of it.
+    const closes = Math.min(order.closes, placed.contracts - contracts);
     const fillPriceCents = contracts === 0 ? null : averagePrice(placed.action, cents, contracts);
     const pendingUntilMs = order.arrivesAtMs ?? order.cancelsAtMs;
-    const soFar = { filledContracts: contracts, fillPriceCents, tradeId, feesCents, carryMicros };
+    const fees = { feesCents, carryMicros };
+    // A netting order may have traded in many. Rule T197 (engine/RULES.md).
+    const tradeId = placed.netting === null ? trade : null;
+    const soFar = { filledContracts: contracts, fillPriceCents, tradeId, closes, ...fees };
     return this.#event(number, atMs, type, 'order', (to, naming) => {
       writeStanding(to, naming, placementOf(placed), { ...soFar, pendingUntilMs });
     });
@@ -242,11 +254,16 @@ function unfilled(placed: OrderPlacedFact): OpenOrder {
     feesCents,
     carryMicros: 0,
     trade: placed.trade,
+    closes: placed.netting?.closes ?? 0,
     ...waits,
   };
 }
 
-function addFill(order: OpenOrder, fill: OrderPartFilledFact): void {
+function addFill(order: OpenOrder, fill: OrderPartFilledFact | FillNetsFact): void {
+  if (fill.kind === 'fill_nets') {
+    if (fill.trade !== null) order.closes = Math.max(0, order.closes - fill.contracts);
+    return;
+  }
   order.contracts += fill.contracts;
   order.cents += fill.cents;
   if (fill.feeCents !== null) order.feesCents = (order.feesCents ?? 0) + fill.feeCents;

@@ -12,7 +12,13 @@ import type { LogReader, PlacedRecord } from '../log/log-reader.ts';
 import { uuidTimeMs } from '../memory/uuid-words.ts';
 import { changed, newIn } from '../rules/catalog-change.ts';
 import type { Catalog, CatalogInstrument } from '../rules/catalog-entries.ts';
-import type { Fact, FactPlace, OrderPartFilledFact, OrderPlacedFact } from '../rules/facts.ts';
+import type {
+  Fact,
+  FactPlace,
+  FillNetsFact,
+  OrderPartFilledFact,
+  OrderPlacedFact,
+} from '../rules/facts.ts';
 import { amendedOrder } from '../shard/core/shard-records.ts';
 import type { Naming } from '../shard/core/views/subject.ts';
 import { catalogsBack, catalogsIn, type FactSource, factsIn, openLog } from './read-facts.ts';
@@ -195,7 +201,7 @@ export class AccountLog {
   #historyOf(order: Uuid, after: number, before: number): OrderHistory | null {
     const bytes = uuidBytes(order);
     let placed: OrderPlacedFact | null = null;
-    const fills: OrderPartFilledFact[] = [];
+    const fills: OrderHistory['fills'] = [];
     let arrivesAtMs: EpochMs | null = null;
     let cancelsAtMs: EpochMs | null = null;
     for (const record of this.#log.records(after)) {
@@ -207,7 +213,7 @@ export class AccountLog {
         if (fact.kind === 'order_placed') {
           placed = fact;
           arrivesAtMs = dueOf(fact, fact.latencyMs);
-        } else if (fact.kind === 'order_part_filled') fills.push(fact);
+        } else if (fact.kind === 'order_part_filled' || fact.kind === 'fill_nets') fills.push(fact);
         else if (fact.kind === 'order_arrived') arrivesAtMs = null;
         else if (fact.kind === 'order_cancel_accepted') cancelsAtMs = fact.cancelsAtMs;
         else if (fact.kind === 'order_amended' && placed !== null) {
@@ -248,7 +254,7 @@ function dueOf({ atMs }: { atMs: EpochMs }, latencyMs: number): EpochMs | null {
 
 type OrderHistory = {
   placed: OrderPlacedFact;
-  fills: OrderPartFilledFact[];
+  fills: (OrderPartFilledFact | FillNetsFact)[];
   /** When it meets the book; null: it has. */
   arrivesAtMs: EpochMs | null;
   /** When its cancel meets the book; null: it has none under way. */

@@ -168,6 +168,8 @@ class Found {
   readonly #gaps: { fromMs: EpochMs; atMs: EpochMs }[] = [];
   #tradeId: Uuid | null = null;
   #hasEnded = false;
+  /** It nets, so one fill may be several facts. */
+  #nets = false;
   /** The fill that the facts tell of now, if it is one of this order. */
   #telling: Told | null = null;
 
@@ -206,6 +208,7 @@ class Found {
     switch (fact.kind) {
       case 'order_placed':
         this.#placed = fact;
+        this.#nets = fact.netting !== null;
         this.#isArriving = true;
         if (fact.latencyMs === 0) this.#arrivedAtMs = fact.atMs;
         this.#gapBytes = gapBytes(fact.market);
@@ -232,7 +235,10 @@ class Found {
         return;
       case 'order_filled':
       case 'order_part_filled': {
-        const met = this.#met;
+        // The parts of a netting order's fill share what met it.
+        const last = this.#fills.at(-1);
+        const isSame = this.#met.length === 0 && last?.fill.atMs === fact.atMs && this.#nets;
+        const met = isSame ? last!.met : this.#met;
         this.#met = [];
         this.#tradeId = fact.trade;
         this.#telling = { fill: fact, note: null, met, isAtArrival: this.#isArriving };

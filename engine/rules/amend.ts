@@ -126,12 +126,17 @@ function decideFound(state: ShardState, command: AmendOrder, { account, order }:
     const feeEachMicros = feeEachOf(state, order);
     return accept([amendedEvent(state, command, amended, { feeEachMicros, keepsPlace: true })]);
   }
+  if (state.nets.has(order)) return reject('invalid_request', ONLY_LESS);
   if (isBuy(col.flags.get(order)) && contracts > total) {
     const beyond = checkPayoutOf(state, account, contracts - total, 'contracts (those added)');
     if (beyond !== null) return reject('invalid_request', beyond);
   }
   return decideBehind(state, command, amended);
 }
+
+/** More of it could close what another order has reserved since. Rule T197. */
+const ONLY_LESS =
+  'An order that nets can only get fewer contracts: cancel it, and place another one.';
 
 /** What the order becomes, and how many contracts of it are left. */
 type Amended = Found & { contracts: Contracts; limitPriceCents: PriceCents; left: Contracts };

@@ -4,7 +4,14 @@
  * overwrites it. A quote may fill thousands of orders, and an object for each would be slow.
  */
 
-import type { AccountRow, Cents, Contracts, PositionRow, PriceCents } from '../base/units.ts';
+import type {
+  AccountRow,
+  Cents,
+  Contracts,
+  PlacedNetting,
+  PositionRow,
+  PriceCents,
+} from '../base/units.ts';
 import { NO_ROW } from '../base/units.ts';
 import type { GroupRow } from '../memory/order-groups.ts';
 import type { CancelReason, OrderOutcome } from './events.ts';
@@ -30,6 +37,8 @@ export class AppliedChange {
   reason: CancelReason | null = null;
   /** The order met the book later than it was accepted. */
   hadLatency = false;
+  /** Of the order that has just ended; null: it netted nothing. Rule T190 (engine/RULES.md). */
+  netting: PlacedNetting | null = null;
   /** Whether it was post-only, and its group. */
   postOnly = false;
   group = NO_ROW as GroupRow;

@@ -15,6 +15,7 @@ import { type Fill, levelsOf, takerOf, tradeOf } from './fill-model.ts';
 import { noteTaken, takerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf, isRouted, sideOf } from './flags.ts';
 import { joinsQueue, possibleFill, reasonUnfilled } from './meet-book.ts';
+import { partNotes, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
 import { endReached } from './order-groups.ts';
 import type { OrderTerms } from './order-terms.ts';
@@ -140,7 +141,10 @@ function eventsOf(
     }
   }
   const events: Event[] = [arrived];
-  if (fill !== null) {
+  if (fill !== null && state.nets.has(order)) {
+    const taken = { market: fill.market, levels: levelsOf(fill), role: 'taker', atMs } as const;
+    events.push(...waitingNetEvents(state, order, taken, partNotes(fill, 'taker', atMs)));
+  } else if (fill !== null) {
     const { market } = fill;
     const traded = tradeOf(action, fill);
     const taken = { market, levels: levelsOf(fill), role: 'taker', traded } as const;

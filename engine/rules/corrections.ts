@@ -221,7 +221,8 @@ function soldOf(
     const opened = left.byAccount.get(account)!.map(({ fact }) => uuidTimeMs(fact.trade));
     const sinceMs = opened.reduce((first, atMs) => Math.min(first, atMs));
     // If the clock was set back, a later order may have an earlier time.
-    sold = state.records.soldParts(account, sinceMs <= state.setBackFromMs ? 0 : sinceMs);
+    const fromMs = sinceMs <= state.setBackFromMs ? 0 : sinceMs;
+    sold = state.records.soldParts(account, fromMs, state.nets.isUsed);
     left.sold.set(account, sold);
   }
   return sold.get(trade) ?? NOTHING_SOLD;

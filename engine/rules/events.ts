@@ -14,6 +14,7 @@ import type {
   GameStatus,
   MarketNumber,
   OrderRow,
+  PlacedNetting,
   PlacedUnder,
   PositionRow,
   PriceCents,
@@ -57,6 +58,8 @@ export type OrderPlaced = TradedSide &
      * order pays no fees (`feesOn`). Rules M14, M15 (engine/RULES.md).
      */
     feeEachMicros: number | null;
+    /** Null: it buys or sells as asked, and nets nothing. Rule T190 (engine/RULES.md). */
+    netting: PlacedNetting | null;
     /** It may only rest: it is never filled as it meets the book. Rule T205 (engine/RULES.md). */
     postOnly: boolean;
     /** Its order group; null: it is of none. Rule T217 (engine/RULES.md). */
@@ -111,6 +114,32 @@ export type OrderGroupRemoved = {
   atMs: EpochMs;
   account: AccountRow;
   group: Uuid;
+};
+
+/**
+ * The next event is a fill of a netting order. It closes so many contracts of a trade; `position`
+ * null: it opens one. Rule T192 (engine/RULES.md).
+ */
+export type FillNets = {
+  kind: 'fill_nets';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  position: PositionRow | null;
+  contracts: Contracts;
+};
+
+/**
+ * Contracts of a trade are closed together with as many of the other side, for `cents`. A netting
+ * order that was just placed asks for it. Rule T194 (engine/RULES.md).
+ */
+export type PairClosed = FillMoney & {
+  kind: 'pair_closed';
+  atMs: EpochMs;
+  order: OrderRow;
+  account: AccountRow;
+  position: PositionRow;
+  contracts: Contracts;
 };
 
 /**
@@ -414,6 +443,8 @@ export type ClockSet = { kind: 'clock_set'; atMs: EpochMs; fromMs: EpochMs };
 export type Event =
   | AccountOpened
   | OrderPlaced
+  | FillNets
+  | PairClosed
   | OrderAmended
   | OrderGroupMade
   | OrderGroupRemoved

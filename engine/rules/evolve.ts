@@ -11,6 +11,7 @@ import {
   type EpochMs,
   NO_ROW,
   type OrderRow,
+  PAYOUT_CENTS,
   type PositionRow,
 } from '../base/units.ts';
 import { countBust, openAccount, startRun } from './accounts.ts';
@@ -26,6 +27,7 @@ import { replaceCatalog } from './catalog.ts';
 import { changed, newIn } from './catalog-change.ts';
 import type {
   Event,
+  FillNets,
   OrderAmended,
   OrderArrived,
   OrderCancelAccepted,
@@ -35,11 +37,12 @@ import type {
   OrderPartFilled,
   OrderPlaced,
   OrderQueued,
+  PairClosed,
 } from './events.ts';
 import type { FactSink } from './fact-sink.ts';
 import { actionOf, flagsOf, isBuy, isLimit, isSell } from './flags.ts';
 import { adjust, countPayable, hold, realize, stake } from './ledger.ts';
-import { averagePrice, costOfPart, filledSoFar, remainingOf } from './partial-fills.ts';
+import { averagePrice, costOfPart, filledSoFar, lastOpened, remainingOf } from './partial-fills.ts';
 import {
   closePosition,
   growPosition,
@@ -57,6 +60,10 @@ export function evolve(state: ShardState, event: Event): void {
   switch (event.kind) {
     case 'order_placed':
       return orderPlaced(state, event);
+    case 'fill_nets':
+      return fillNets(state, event);
+    case 'pair_closed':
+      return pairClosed(state, event);
     case 'order_amended':
       return orderAmended(state, event);
     case 'order_group_made': {
@@ -196,6 +203,7 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   }
   const { feeEachMicros } = event;
   if (feeEachMicros !== null) state.orderFees.begin(row, feeEachMicros);
+  if (event.netting !== null) state.nets.begin(row, event.netting);
   if (!event.rests) return;
   rest(state, row);
   if (terms.action === 'buy') hold(state, event.account, holdOf(state, row, event.contracts));
@@ -241,6 +249,7 @@ function orderAmended(state: ShardState, event: OrderAmended): void {
   col.contracts.set(order, contracts);
   col.limitPriceCents.set(order, limitPriceCents);
   if (feeEachMicros !== null) orderFees.holdEach(order, feeEachMicros);
+  state.nets.lessen(order, left);
   hold(state, account, holdOf(state, order, left) - heldBefore);
   orderMarks.amended(order, event.placed, keepsPlace ? null : ++state.sequence);
   if (!keepsPlace) goBehind(state, order, atMs);
@@ -359,6 +368,7 @@ function trade(
     state.orderFees.charge(order, feeCents, carryMicros);
   }
   applied.feesCents = state.orderFees.feesCents(order);
+  if (state.nets.has(order)) return net(state, event, contracts, held);
   if (isSell(col.flags.get(order))) return sell(state, event, contracts);
   const releasedCents = held - holdOf(state, order, left);
   stake(state, applied.account, cents, releasedCents, feeCents ?? 0);
@@ -374,6 +384,99 @@ function trade(
   applied.trade = before === NO_ROW ? 'opened' : 'grown';
   applied.fillPriceCents = state.positions.col.entryPriceCents.get(position);
   applied.fillVenue = state.positions.col.venue.get(position);
+}
+
+/**
+ * A netting order trades: what it told before is closed, or its own side is bought. Rules T192, T193,
+ * T198 (engine/RULES.md).
+ */
+function net(
+  state: ShardState,
+  event: OrderFilled | OrderPartFilled,
+  contracts: Contracts,
+  held: Cents,
+): void {
+  const { order, venue, feeCents } = event;
+  const { applied, nets, positions } = state;
+  const { account, cents } = applied;
+  const closes = nets.fill(order, contracts, cents, venue);
+  const releasedCents = held - holdOf(state, order, remainingOf(state, order));
+  const filled = filledSoFar(state, order);
+  applied.fillPriceCents = filled.priceCents!;
+  applied.fillVenue = filled.venue;
+  if (closes !== null) {
+    hold(state, account, -releasedCents);
+    // Neither the order nor the trade can pay for them any more.
+    countPayable(state, account, -contracts);
+    return sellPart(state, closes, contracts, PAYOUT_CENTS * contracts - cents, feeCents);
+  }
+  invariant(nets.opens(order), 'an order that only closes opens a trade');
+  stake(state, account, cents, releasedCents, feeCents ?? 0);
+  const own = ownPosition(state, order);
+  const position = own === NO_ROW ? openPosition(state, order, event, contracts) : own;
+  if (own === NO_ROW) nets.noteOpened(order, position, positions.col.sequence.get(position));
+  else growPosition(state, position, contracts, cents);
+  chargeTrade(state, position, feeCents);
+  applied.position = position;
+  applied.trade = own === NO_ROW ? 'opened' : 'grown';
+}
+
+/**
+ * The trade that a netting order adds to: its last one, unless that has ended, is being sold, or was
+ * sold in part. Rule T193 (engine/RULES.md).
+ */
+function ownPosition(state: ShardState, order: OrderRow): PositionRow {
+  const position = lastOpened(state, order);
+  if (position === NO_ROW) return position;
+  const { soldContracts, resting } = state.positions.col;
+  const isWhole = soldContracts.get(position) === 0 && resting.get(position) === NO_ROW;
+  return isWhole ? position : (NO_ROW as PositionRow);
+}
+
+/** Contracts of a position are sold by an order that is not its own, or as pairs. */
+function sellPart(
+  state: ShardState,
+  position: PositionRow,
+  contracts: Contracts,
+  proceedsCents: Cents,
+  feeCents: Cents | null,
+): void {
+  const { applied, positions } = state;
+  const { col } = positions;
+  const { account } = applied;
+  invariant(positions.isLive(position), 'what is netted is not held');
+  invariant(col.account.get(position) === account, 'an order nets the trade of another account');
+  invariant(col.resting.get(position) === NO_ROW, 'an order nets what another one is selling');
+  const held = col.contracts.get(position);
+  invariant(contracts <= held, 'more was netted than is held');
+  applied.position = position;
+  applied.contracts = contracts;
+  applied.cents = proceedsCents;
+  countPayable(state, account, -contracts);
+  chargeTrade(state, position, feeCents);
+  const costCents = col.costCents.get(position);
+  const isLast = contracts === held;
+  const cost = isLast ? costCents : costOfPart(costCents, contracts, held);
+  applied.costCents = cost;
+  realize(state, account, cost, proceedsCents, feeCents ?? 0);
+  if (isLast) return closePosition(state, position);
+  applied.trade = 'reduced';
+  shrinkPosition(state, position, { contracts, cost, cents: proceedsCents });
+}
+
+function fillNets(state: ShardState, { order, position, contracts }: FillNets): void {
+  invariant(state.orders.isLive(order), 'an order nets that is done');
+  state.nets.expect(order, position, contracts);
+}
+
+function pairClosed(state: ShardState, event: PairClosed): void {
+  const { order, account, position, contracts, cents } = event;
+  invariant(
+    state.orders.col.account.get(order) === account,
+    'a pair is closed for another account',
+  );
+  state.applied.account = account;
+  sellPart(state, position, contracts, cents, null);
 }
 
 /** Rules T64, M14 (engine/RULES.md). */
@@ -444,7 +547,10 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
   hold(state, account, -holdOf(state, order, remaining));
   const { applied } = state;
   applied.account = account;
-  applied.position = state.orders.col.position.get(order);
+  if (state.nets.has(order)) {
+    // A fill that came just before has named the trade that it has closed or opened.
+    if (status !== 'executed') applied.position = NO_ROW as PositionRow;
+  } else applied.position = state.orders.col.position.get(order);
   applied.trade = null;
   applied.status = status;
   applied.reason = reason;
@@ -457,12 +563,12 @@ function orderEnded(state: ShardState, event: OrderEnded): void {
 
 /**
  * A buy that waits holds limit x remaining contracts and their worst fees; any other order holds
- * nothing. Rules M4, M15, T161 (engine/RULES.md).
+ * nothing, and neither does what a netting order closes. Rules M4, M15, T198, T161 (engine/RULES.md).
  */
 function holdOf(state: ShardState, order: OrderRow, contracts: Contracts): Cents {
   const { col } = state.orders;
   return isBuy(col.flags.get(order)) && waits(state, order)
-    ? heldCentsAt(state, order, contracts)
+    ? heldCentsAt(state, order, contracts - state.nets.closes(order))
     : 0;
 }
 
@@ -477,6 +583,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
   const { account } = state.applied;
   const hadLatency = state.realism.latencyMs(order) > 0;
   state.applied.hadLatency = hadLatency;
+  state.applied.netting = state.nets.of(order);
   state.applied.postOnly = state.orderMarks.postOnly(order);
   state.applied.group = state.orderMarks.group(order);
   if (hadLatency || state.ladders.isWaiting(order)) state.ordersOfAccount.remove(account);
@@ -487,6 +594,7 @@ function finishOrder(state: ShardState, order: OrderRow): void {
   }
   state.queue.remove(order);
   state.orderFees.end(order);
+  state.nets.end(order);
   state.realism.remove(order);
   state.orderMarks.remove(order);
   state.orderIds.remove(order);

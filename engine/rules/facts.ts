@@ -26,6 +26,7 @@ import type {
   CatalogChanged,
   CatalogReplaced,
   ClockSet,
+  FillNets,
   FillNoted,
   GameChanged,
   LiquidityTaken,
@@ -42,6 +43,7 @@ import type {
   OrderPartFilled,
   OrderPlaced,
   OrderQueued,
+  PairClosed,
   PrivacyChanged,
   QueueMet,
   TradeCorrected,
@@ -101,6 +103,15 @@ export type OrderFilledFact = OfOrder<OrderFilled> & {
 };
 
 type OfWaiting<AnEvent> = Omit<AnEvent, 'order' | 'account'> & { account: Uuid; order: Uuid };
+
+/** What the next fill of a netting order does; `trade` null: it opens one. */
+export type FillNetsFact = Omit<OfWaiting<FillNets>, 'position'> & { trade: Uuid | null };
+
+/** Contracts of a trade were closed together with as many of the other side. */
+export type PairClosedFact = Pick<
+  OfWaiting<PairClosed>,
+  'kind' | 'atMs' | 'account' | 'order' | 'contracts' | 'cents'
+> & { trade: Uuid };
 
 /** Where an order is in its queue. */
 export type OrderQueuedFact = OfWaiting<OrderQueued>;
@@ -197,6 +208,8 @@ export type PrimaryFact =
   | AccountOpenedFact
   | CashAdjustedFact
   | OrderPlacedFact
+  | FillNetsFact
+  | PairClosedFact
   | OrderAmendedFact
   | OrderGroupMadeFact
   | OrderGroupRemovedFact

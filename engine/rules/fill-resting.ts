@@ -13,6 +13,7 @@ import type { FactSink } from './fact-sink.ts';
 import { levelsOf, takerOf, tradeOf } from './fill-model.ts';
 import { makerNote, noteTaken } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
+import { partNotes, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
 import { endReached } from './order-groups.ts';
 import { remainingOf } from './partial-fills.ts';
@@ -33,11 +34,15 @@ export function fillMarkets(
   facts: FactSink,
 ): void {
   if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, facts);
-  // No fill reduces another, so each book fills independently.
-  for (const market of markets) {
+  // No fill reduces another, so each book fills independently. Ids of trades have their order (T7).
+  for (const market of inNumberOrder(markets)) {
     if (market.book !== null) fillBook(state, market.book, atMs, facts);
     for (const book of market.routedBooks) fillBook(state, book, atMs, facts);
   }
+}
+
+function inNumberOrder(markets: readonly Market[]): readonly Market[] {
+  return markets.length < 2 ? markets : markets.toSorted((a, b) => a.number - b.number);
 }
 
 function fillBook(state: ShardState, book: Book, atMs: EpochMs, facts: FactSink): void {
@@ -186,9 +191,17 @@ function fillResting(
   if (fill === null || taken === null) return;
   invariant(fill.contracts <= contracts, 'a fill model fills more than is left of an order');
   invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
+  const { market } = fill;
+  if (state.nets.has(order)) {
+    const filled = { market, levels: levelsOf(fill), role: 'maker', atMs } as const;
+    const events = waitingNetEvents(state, order, filled, partNotes(fill, 'maker', atMs));
+    for (const event of events) emit(state, facts, event);
+    noteTaken(state, facts, atMs, taken);
+    endReached(state, atMs, facts);
+    return;
+  }
   const action = actionOf(col.flags.get(order));
   const traded = tradeOf(action, fill);
-  const { market } = fill;
   const fee = waitingFee(
     state,
     order,

@@ -77,9 +77,9 @@ export interface FinishedRecords {
   ): Iterable<SettledFact>;
   /**
    * By trade: the parts that orders sold of it, if they were placed since a moment and did not sell
-   * all.
+   * all. `nets`: some order of the shard has netted, at whatever time.
    */
-  soldParts(account: AccountRow, sinceMs: EpochMs): ReadonlyMap<Uuid, SoldParts>;
+  soldParts(account: AccountRow, sinceMs: EpochMs, nets: boolean): ReadonlyMap<Uuid, SoldParts>;
   /** The last reset of each account in this record or after it. */
   resetsFrom(record: number): ReadonlyMap<Uuid, FactPlace>;
   /** What the catalog in this record says of an instrument. Rule K59 (feeds/FORMATS.md). */

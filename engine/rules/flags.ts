@@ -8,6 +8,7 @@ import {
   type Action,
   FILL_MODELS,
   type FillModelName,
+  type PlacedNetting,
   type PriceCents,
   type Routing,
   type Side,
@@ -58,14 +59,15 @@ export function isLimit(order: { limitPriceCents: PriceCents | null }): boolean 
 }
 
 /**
- * Whether it is an order that can be asked for. A market order that met the book at once is a fill.
- * Rules T26, T161.
+ * Whether it is an order that can be asked for. A market order that met the book at once is a fill,
+ * unless it nets. Rules T26, T161, T190.
  */
 export function isShownOrder(placed: {
   terms: { limitPriceCents: PriceCents | null };
   latencyMs: number;
+  netting: PlacedNetting | null;
 }): boolean {
-  return isLimit(placed.terms) || placed.latencyMs > 0;
+  return isLimit(placed.terms) || placed.latencyMs > 0 || placed.netting !== null;
 }
 
 /** The same from a stored row. Market orders never rest, so a position has no limit to look at. */

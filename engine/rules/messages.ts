@@ -246,6 +246,8 @@ export type PlaceOrder = OrderTerms & {
   contracts: Contracts | null;
   /** sell */
   tradeId: Uuid | null;
+  /** Of a buy; null: it nets nothing. Rule T190 (engine/RULES.md). */
+  netting: Netting | null;
   /** It is refused, or canceled, where it would take. Rule T205 (engine/RULES.md). */
   postOnly: boolean;
   /** Null: it is of no order group. Rule T218 (engine/RULES.md). */
@@ -261,6 +263,13 @@ export type PlaceOrder = OrderTerms & {
   /** Null: the hard trade limits do not apply, as for a replay. */
   counting: TradeCounting | null;
 };
+
+/**
+ * How a buy nets what the account holds of the other side. `net`: it closes that first, and then
+ * opens. `close`: it closes, and opens nothing. Rules T190, T191 (engine/RULES.md).
+ */
+export const NETTINGS = ['net', 'close'] as const;
+export type Netting = (typeof NETTINGS)[number];
 
 export type CancelOrder = {
   kind: 'cancel';

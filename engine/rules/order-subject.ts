@@ -1,6 +1,6 @@
 /**
  * The subject of an order: the instrument or ticker that a buy names, or the position that a sell
- * closes. Rules T4 to T6, T50, T51, T55, T56, T100, T121 (engine/RULES.md).
+ * closes. Rules T4 to T6, T50, T51, T55, T56, T100, T121, T191, T195 (engine/RULES.md).
  */
 
 import {
@@ -13,8 +13,9 @@ import {
   type Side,
 } from '../base/units.ts';
 import { type Decision, reject } from './decision.ts';
-import { instrumentSideOf, isSell, sideOf } from './flags.ts';
+import { instrumentSideOf, sideOf } from './flags.ts';
 import type { PlaceOrder } from './messages.ts';
+import { closersInTheWay, isBeingSold, type NetPlan, netRefusal, planNet } from './net-orders.ts';
 import { type Instrument, isKnown, type Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
@@ -27,6 +28,8 @@ export type Subject = {
   contracts: number;
   /** sell: the row of the position. */
   position: PositionRow | null;
+  /** Null: it nets nothing. */
+  net: NetPlan | null;
 };
 
 /** The subject of the order, or why there is none. */
@@ -35,7 +38,13 @@ export function subjectOf(
   order: PlaceOrder,
   account: AccountRow,
 ): Subject | Decision {
-  return order.action === 'buy' ? buySubject(state, order) : sellSubject(state, order, account);
+  if (order.action === 'sell') return sellSubject(state, order, account);
+  const subject = buySubject(state, order);
+  if (order.netting === null || 'kind' in subject) return subject;
+  const net = planNet(state, order, subject, account);
+  // An order that only closes takes no more than there is to close.
+  const contracts = net.netting.opens ? subject.contracts : net.netting.closes;
+  return netRefusal(order, net) ?? { ...subject, contracts, net };
 }
 
 /** It names no ticker, so it may be shown whether the venue-data switch is on or off. */
@@ -52,7 +61,7 @@ function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
     }
     const { instrument, polarity } = market.shownBy;
     const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
-    return { market, instrument, side: asked, instrumentSide, contracts, position: null };
+    return { market, instrument, side: asked, instrumentSide, contracts, ...PLAIN_BUY };
   }
   const instrument = state.instrumentsById.get(order.instrumentId!);
   if (instrument === undefined || !isKnown(instrument)) {
@@ -62,8 +71,10 @@ function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   if (home === null) return reject('no_tradable_listing');
   const side = home.polarity === 1 ? asked : oppositeSide(asked);
   const { market } = home;
-  return { market, instrument, side, instrumentSide: asked, contracts, position: null };
+  return { market, instrument, side, instrumentSide: asked, contracts, ...PLAIN_BUY };
 }
+
+const PLAIN_BUY = { position: null, net: null };
 
 /** All of a position, on its own market. Rules T50, T51, T55, T56 (engine/RULES.md). */
 function sellSubject(
@@ -80,7 +91,8 @@ function sellSubject(
     return known ? reject('already_closed') : reject('trade_not_found');
   }
   // If a sell that never rests trades, it replaces the resting sell, as a market order does.
-  if (order.timeInForce === 'gtc' && isBeingSold(state, position)) return reject('already_closed');
+  const isTaken = isBeingSold(state, position) || closersInTheWay(state, position).length > 0;
+  if (order.timeInForce === 'gtc' && isTaken) return reject('already_closed');
   const flags = col.flags.get(position);
   return {
     market: state.markets[col.market.get(position)]!,
@@ -89,10 +101,6 @@ function sellSubject(
     instrumentSide: instrumentSideOf(flags),
     contracts: col.contracts.get(position),
     position,
+    net: null,
   };
-}
-
-function isBeingSold({ orders, positions }: ShardState, position: PositionRow): boolean {
-  const resting = positions.col.resting.get(position);
-  return resting !== NO_ROW && isSell(orders.col.flags.get(resting));
 }

@@ -1,6 +1,6 @@
 /**
- * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103, T205
- * (engine/RULES.md), V3, A82 (api/RULES.md).
+ * Placing an order, and the texts of its refusals. Rules M11, T44, T100 to T103, T190, T195, T200,
+ * T205 (engine/RULES.md), V3, A82 (api/RULES.md).
  */
 
 import {
@@ -28,6 +28,16 @@ import { isLimit, sideOf } from './flags.ts';
 import { FIRST_PAYOUT_ROOM_CENTS, payoutRoomCents } from './ledger.ts';
 import { joinsQueue, possibleFill, reasonUnfilled } from './meet-book.ts';
 import type { PlaceOrder } from './messages.ts';
+import {
+  carryAfter,
+  closersInTheWay,
+  closesAfter,
+  costOfParts,
+  type NetPart,
+  netEvents,
+  partNotes,
+  partsAtOnce,
+} from './net-orders.ts';
 import { fillFee, worstEachMicros } from './order-fees.ts';
 import { groupRefusal } from './order-groups.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
@@ -40,11 +50,12 @@ import {
   reaches,
   type SidePrice,
   tradePrice,
+  venueIndex,
 } from './pricing.ts';
 import { privacyEvents } from './privacy.ts';
 import { REJECTIONS } from './rejections.ts';
 import type { ShardState } from './state.ts';
-import { countedRefusal, withinLimits } from './trade-limits.ts';
+import { countedRefusal, countsAsSell, withinLimits } from './trade-limits.ts';
 import { heldCents, holdPriceCents } from './waiting-terms.ts';
 
 /** A known key is answered before any other check. Rules T91, T95 (engine/RULES.md). */
@@ -55,7 +66,7 @@ export function decidePlace(state: ShardState, order: PlaceOrder): Decision {
   if (known === undefined) return decideUnderNewKey(state, order, account);
   if (known.kind === 'placed' && isSameOrder(state, known.placed, order)) return { kind: 'replay' };
   const reused = reject('idempotency_key_reused');
-  return countedRefusal(state, order, order.action === 'sell', reused);
+  return countedRefusal(state, order, countsAsSell(order), reused);
 }
 
 /** The decision on an order once no rule without a price refuses it. */
@@ -79,11 +90,12 @@ export function decideUnderNewKey(
   const outOfBounds = checkBounds(state, order, account);
   if (outOfBounds !== null) return reject('invalid_request', outOfBounds);
   if (!order.mayTrade) return reject('trading_off');
-  return withinLimits(state, order, order.action === 'sell', () => {
+  return withinLimits(state, order, countsAsSell(order), () => {
     const { rejectIfLaterThanMs } = order;
     if (rejectIfLaterThanMs !== null && state.nowMs > rejectIfLaterThanMs)
       return reject('too_late');
-    if (order.action === 'buy' && !order.mayOpen) return reject('membership_required');
+    const opensAll = order.action === 'buy' && order.netting === null;
+    if (opensAll && !order.mayOpen) return reject('membership_required');
     const refused = order.orderGroupId === null ? null : groupRefusal(state, order, account);
     if (refused !== null) return refused;
     const subject = tradableSubject(state, order, account);
@@ -139,14 +151,20 @@ function decideAtPrice(
   if (order.postOnly && fill !== null) return reject('would_take');
   const rests = order.timeInForce === 'gtc' && fill?.contracts !== subject.contracts;
   const fees = paysFees(order) ? feesOf(state, order, book, { fill, rests }) : null;
-  if (order.action === 'buy') {
-    const short = checkBalance(state, account, neededCents(order, subject, fill, rests, fees));
+  const { net } = subject;
+  const parts = net === null || fill === null ? [] : partsAtOnce(state, fill, net, fees !== null);
+  if (spends(order, subject)) {
+    const needed =
+      net === null
+        ? neededCents(order, subject, fill, rests, fees)
+        : neededToNet(order, subject, parts, rests, fees);
+    const short = checkBalance(state, account, needed);
     if (short !== null) return short;
   }
 
   // From here on the command cannot fail.
   const events = placementEvents(state, order, subject, {
-    ...{ account, fill, rests, fillModel, under, fees },
+    ...{ account, fill, parts, rests, fillModel, under, fees },
   });
   return accept(events, fill?.consumption ?? null);
 }
@@ -156,25 +174,31 @@ function decideLater(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  placing: Omit<Placing, 'fill' | 'rests'>,
+  placing: Omit<Placing, 'fill' | 'parts' | 'rests'>,
 ): Decision {
-  if (order.action === 'buy') {
-    const needed = neededCents(order, subject, null, true, placing.fees);
+  if (spends(order, subject)) {
+    const { fees } = placing;
+    const isNet = subject.net !== null;
+    const needed = isNet
+      ? neededToNet(order, subject, [], true, fees)
+      : neededCents(order, subject, null, true, fees);
     const short = checkBalance(state, placing.account, needed);
     if (short !== null) return short;
   }
-  return accept(placementEvents(state, order, subject, { ...placing, fill: null, rests: true }));
+  const waits = { fill: null, parts: [], rests: true };
+  return accept(placementEvents(state, order, subject, { ...placing, ...waits }));
 }
 
 /** What an order holds while all of it waits. Rules M4, M15, T161 (engine/RULES.md). */
 export function heldWhileWaiting(
   state: ShardState,
   order: PlaceOrder,
-  { contracts, market, instrument }: Subject,
+  { contracts, market, instrument, net }: Subject,
 ): Cents {
   if (order.action === 'sell') return 0;
   const book = { market, routed: order.routing === 'best' ? instrument : null };
-  return held(order, contracts, feesWhileWaiting(state, order, book));
+  const opens = contracts - (net?.netting.closes ?? 0);
+  return held(order, opens, feesWhileWaiting(state, order, book));
 }
 
 /** Null: the order pays none. */
@@ -184,6 +208,11 @@ function feesWhileWaiting(
   book: PricedBook,
 ): OrdersFees | null {
   return paysFees(order) ? feesOf(state, order, book, { fill: null, rests: true }) : null;
+}
+
+/** A sell, and an order that closes all that it takes, needs no cash. Rules T53, T200. */
+export function spends({ action }: PlaceOrder, { net, contracts }: Subject): boolean {
+  return action === 'buy' && (net === null || net.netting.closes < contracts);
 }
 
 /** The refusal of a buy that needs more than the account can spend; null: it does not. */
@@ -256,6 +285,22 @@ function neededCents(
   return waiting + (fill?.paidCents ?? 0) + (fees?.fee?.cents ?? 0);
 }
 
+/** The same of an order that nets: what it closes pays for what it opens. Rules T198, T200. */
+function neededToNet(
+  order: PlaceOrder,
+  { contracts, net }: Subject,
+  parts: readonly NetPart[],
+  rests: boolean,
+  fees: OrdersFees | null,
+): Cents {
+  const left = parts.reduce((sum, part) => sum - part.contracts, contracts);
+  const opens = left - closesAfter(net!, parts);
+  const carryMicros = carryAfter(parts);
+  const eachMicros = fees?.eachMicros ?? null;
+  const waiting = rests ? heldCents(order, opens, { eachMicros, carryMicros }) : 0;
+  return waiting + costOfParts(parts) - net!.pairCents - net!.endsCents;
+}
+
 /** What the part of a buy that waits holds. */
 function held(order: PlaceOrder, left: Contracts, fees: OrdersFees | null): Cents {
   const carryMicros = fees?.fee?.carryMicros ?? 0;
@@ -265,6 +310,8 @@ function held(order: PlaceOrder, left: Contracts, fees: OrdersFees | null): Cent
 type Placing = {
   account: AccountRow;
   fill: Fill | null;
+  /** Of the fill of an order that nets. */
+  parts: readonly NetPart[];
   rests: boolean;
   fillModel: FillModelName;
   under: PlacedUnder;
@@ -277,7 +324,7 @@ function placementEvents(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account: known, fill, rests, fillModel, under, fees }: Placing,
+  { account: known, fill, parts, rests, fillModel, under, fees }: Placing,
 ): Event[] {
   const events: Event[] = [];
   const { atMs } = order;
@@ -286,21 +333,28 @@ function placementEvents(
     events.push({ kind: 'account_opened', atMs, account, accountId: order.account });
   }
   events.push(...privacyEvents(state, known, { atMs, private: order.placedPrivate }));
-  const replaced = fill === null && !rests ? NO_ROW : replacedOrder(state, subject);
-  if (replaced !== NO_ROW) {
+  const replaced = fill === null && !rests ? [] : replacedOrders(state, subject);
+  for (const one of replaced) {
     events.push({
       kind: 'order_ended',
       atMs,
-      order: replaced,
+      order: one,
       status: 'canceled',
       reason: 'position_closed',
     });
   }
-  // The order that ends frees its row first.
-  const row = replaced !== NO_ROW ? replaced : state.orders.nextRow;
+  // The order that ends last frees its row first.
+  const row = replaced.at(-1) ?? state.orders.nextRow;
   events.push(placedEvent(state, order, subject, { account, row, rests, fillModel, under, fees }));
-  const { contracts } = subject;
-  if (fill !== null) {
+  const { contracts, net } = subject;
+  if (net !== null && (fill !== null || rests)) {
+    for (const pair of net.pairs) events.push({ ...pair, atMs, order: row, account });
+  }
+  if (fill !== null && net !== null) {
+    const venue = venueIndex(fill.market.venue);
+    const notes = partNotes(fill, 'taker', atMs);
+    events.push(...netEvents({ order: row, account, atMs }, contracts, parts, venue, notes));
+  } else if (fill !== null) {
     const traded = tradeOf(order.action, fill);
     events.push(fillEvent(atMs, row, contracts, traded, fees === null ? null : fees.fee));
     events.push(takerNote(fill, order.action, atMs));
@@ -321,17 +375,30 @@ function placementEvents(
 
 /**
  * A sell that trades or rests first ends the position's resting order: an earlier sell, or the rest
- * of the buy. So a position that is being sold does not grow. Rules T52, T54 (engine/RULES.md).
+ * of the buy. So a position that is being sold does not grow. It also ends netting orders that can
+ * no longer close what they are for. Rules T52, T54, T195 (engine/RULES.md).
  */
-function replacedOrder(state: ShardState, { position }: Subject): OrderRow {
-  return position === null ? NO_ROW : state.positions.col.resting.get(position);
+function replacedOrders(state: ShardState, { position, net }: Subject): readonly OrderRow[] {
+  if (net !== null) return net.ends;
+  if (position === null) return NO_ORDERS;
+  const resting = state.positions.col.resting.get(position);
+  return resting === NO_ROW ? closersInTheWay(state, position) : [resting];
 }
+
+const NO_ORDERS: readonly OrderRow[] = [];
 
 function placedEvent(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
-  { account, row, rests, fillModel, under, fees }: Omit<Placing, 'fill'> & { row: OrderRow },
+  {
+    account,
+    row,
+    rests,
+    fillModel,
+    under,
+    fees,
+  }: Omit<Placing, 'fill' | 'parts'> & { row: OrderRow },
 ): OrderPlaced {
   return {
     kind: 'order_placed',
@@ -351,6 +418,7 @@ function placedEvent(
     terms: order,
     fillModel,
     feeEachMicros: fees === null ? null : fees.eachMicros,
+    netting: subject.net === null ? null : subject.net.netting,
     postOnly: order.postOnly,
     group: order.orderGroupId,
     ...under,
@@ -373,9 +441,10 @@ function isSameOrder(state: ShardState, known: PlacedOrder, order: PlaceOrder): 
 }
 
 function isSameSubject(state: ShardState, known: PlacedOrder, order: PlaceOrder): boolean {
-  if (known.contracts !== order.contracts || known.byTicker !== (order.ticker !== null)) {
-    return false;
-  }
+  const asked = known.netting?.asked ?? known.contracts;
+  if (asked !== order.contracts || known.byTicker !== (order.ticker !== null)) return false;
+  const netting = known.netting === null ? null : known.netting.opens ? 'net' : 'close';
+  if (netting !== order.netting) return false;
   return known.byTicker
     ? known.side === order.side && state.markets[known.market]!.ticker === order.ticker
     : known.instrumentSide === order.side &&
@@ -418,7 +487,14 @@ const EXPIRY_MAX_MS = 365 * 24 * 60 * 60 * 1000;
  * bound is a bad request.
  */
 function checkBounds(state: ShardState, order: PlaceOrder, account: AccountRow): string | null {
-  return checkExpiry(order.expiresAtMs, state.nowMs) ?? checkPayout(state, order, account);
+  const expiry = checkExpiry(order.expiresAtMs, state.nowMs);
+  return expiry ?? checkRouting(order) ?? checkPayout(state, order, account);
+}
+
+/** Orders of other books fill in an order of their own, and netting orders share what is held. */
+function checkRouting({ netting, routing }: PlaceOrder): string | null {
+  const isRouted = netting !== null && routing === 'best';
+  return isRouted ? 'routing must be venue_a for an order that nets' : null;
 }
 
 function checkExpiry(expiresAtMs: EpochMs | null, nowMs: EpochMs): string | null {

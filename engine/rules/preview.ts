@@ -14,11 +14,12 @@ import {
   type Venue,
 } from '../base/units.ts';
 import { accept } from './decision.ts';
-import type { OrderFilled, OrderPartFilled } from './events.ts';
+import type { Event, OrderFilled, OrderPartFilled } from './events.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
-import { checkBalance, decideUnderNewKey, heldWhileWaiting } from './place-orders.ts';
+import { averagePrice } from './partial-fills.ts';
+import { checkBalance, decideUnderNewKey, heldWhileWaiting, spends } from './place-orders.ts';
 import type { Realism } from './realism.ts';
 import type { Market } from './reference-data.ts';
 import type { RejectionCode } from './rejections.ts';
@@ -69,22 +70,45 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
   const { events } = decision;
   const placed = events.find((event) => event.kind === 'order_placed');
   invariant(placed !== undefined, 'a placement was accepted and left no order');
-  const fill = events.find(isFill) ?? null;
-  const filled =
-    fill === null ? 0 : fill.kind === 'order_filled' ? placed.contracts : fill.contracts;
+  const traded = tradedBy(events, placed.contracts);
+  const { fill, contracts: filled } = traded;
   const isBuy = order.action === 'buy';
-  const { rests, feeEachMicros, contracts } = placed;
+  const { rests, feeEachMicros, contracts, netting } = placed;
   const left = contracts - filled;
+  const opens = left - Math.max(0, (netting?.closes ?? 0) - traded.closed);
   const carryMicros = fill?.kind === 'order_part_filled' ? fill.carryMicros : 0;
   const fees = { eachMicros: feeEachMicros, carryMicros };
   return {
     ...nothing,
     would: rests ? 'rest' : fill === null ? 'cancel' : 'execute',
-    fill: fill && { priceCents: fill.priceCents, contracts: filled, venue: VENUES[fill.venue]! },
-    costCents: isBuy && fill !== null ? fill.cents : 0,
-    holdCents: isBuy && rests ? heldCents(order, left, fees) : 0,
-    feeCents: fill === null ? null : fill.feeCents,
+    fill: fill && {
+      priceCents: averagePrice(order.action, traded.cents, filled),
+      contracts: filled,
+      venue: VENUES[fill.venue]!,
+    },
+    costCents: isBuy ? traded.openedCents : 0,
+    holdCents: isBuy && rests ? heldCents(order, opens, fees) : 0,
+    feeCents: traded.feeCents,
   };
+}
+
+/** The fills of these events. A netting order has one for each trade that it closes or opens. */
+function tradedBy(events: readonly Event[], contracts: Contracts) {
+  let fill: OrderFilled | OrderPartFilled | null = null;
+  let closes = false;
+  const sum = { contracts: 0, closed: 0, cents: 0, openedCents: 0, feeCents: null as Cents | null };
+  for (const event of events) {
+    if (event.kind === 'fill_nets') closes = event.position !== null;
+    if (!isFill(event)) continue;
+    const part = event.kind === 'order_filled' ? contracts - sum.contracts : event.contracts;
+    sum.contracts += part;
+    sum.cents += event.cents;
+    if (closes) sum.closed += part;
+    else sum.openedCents += event.cents;
+    if (event.feeCents !== null) sum.feeCents = (sum.feeCents ?? 0) + event.feeCents;
+    fill = event;
+  }
+  return { fill, ...sum };
 }
 
 function latencyOf({ realism }: PlaceOrder): Latency | null {
@@ -116,7 +140,7 @@ function unpriced(state: ShardState, order: PlaceOrder, account: AccountRow): Pr
   let holdCents = 0;
   const decision = decideUnderNewKey(state, order, account, (_, __, subject) => {
     const { needed, held } = needsOf(state, order, subject);
-    const short = checkBalance(state, account, needed);
+    const short = spends(order, subject) ? checkBalance(state, account, needed) : null;
     if (short === null) holdCents = held;
     return short ?? accept([]);
   });
@@ -140,12 +164,18 @@ function needsOf(
   if (latencyOf(order) === null) {
     // A market order trades or is refused; an ioc or fok that does not trade needs nothing.
     if (limitPriceCents === null) {
-      return { needed: costCents(LEAST_CENTS, subject.contracts), held: 0 };
+      const opens = subject.contracts - (subject.net?.netting.closes ?? 0);
+      return { needed: costCents(LEAST_CENTS, opens) - freedBy(subject), held: 0 };
     }
     if (timeInForce !== 'gtc') return { needed: 0, held: 0 };
   }
   const held = heldWhileWaiting(state, order, subject);
-  return { needed: held, held };
+  return { needed: held - freedBy(subject), held };
+}
+
+/** What an order that nets frees before it meets the book. */
+function freedBy({ net }: Subject): Cents {
+  return net === null ? 0 : net.pairCents + net.endsCents;
 }
 
 function isFill(event: { kind: string }): event is OrderFilled | OrderPartFilled {

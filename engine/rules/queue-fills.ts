@@ -30,6 +30,7 @@ import { actionOf } from './flags.ts';
 import type { ExactBook } from './followed-levels.ts';
 import { costCents } from './ledger.ts';
 import type { LevelsTick, LevelTick, PrintTick } from './messages.ts';
+import { NO_NOTE, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
 import { endReached } from './order-groups.ts';
 import { remainingOf } from './partial-fills.ts';
@@ -403,8 +404,14 @@ function trade(on: In, order: OrderRow, contracts: Contracts): void {
   const cents = costCents(priceCents, contracts);
   const traded = { contracts, priceCents, venue: venueIndex(market.venue), cents };
   const levels = [[priceCents, contracts]] as const;
-  const fee = waitingFee(state, order, { market, levels, role: 'maker', traded }, atMs);
-  emit(state, facts, fillEvent(atMs, order, remainingOf(state, order), traded, fee));
+  if (state.nets.has(order)) {
+    const taken = { market, levels, role: 'maker', atMs } as const;
+    const events = waitingNetEvents(state, order, taken, NO_NOTE);
+    for (const event of events) emit(state, facts, event);
+  } else {
+    const fee = waitingFee(state, order, { market, levels, role: 'maker', traded }, atMs);
+    emit(state, facts, fillEvent(atMs, order, remainingOf(state, order), traded, fee));
+  }
   if (state.queue.has(order) && !state.queue.isNoted(order)) notePlace(on, order);
   endReached(state, atMs, facts);
 }

@@ -22,6 +22,7 @@ import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
 import type { Ladders } from '../memory/ladder.ts';
 import type { MarketLiquidity } from '../memory/market-liquidity.ts';
+import type { NetOrders } from '../memory/net-orders.ts';
 import type { OrderGroups } from '../memory/order-groups.ts';
 import type { OrderMarks } from '../memory/order-marks.ts';
 import type { OrderRealism } from '../memory/order-realism.ts';
@@ -115,6 +116,8 @@ export type ShardState = {
   readonly queue: QueuePlaces;
   /** What orders were placed under, if it is not the preset `simple`. */
   readonly realism: OrderRealism;
+  /** What orders close of the other side, for those that net. */
+  readonly nets: NetOrders;
   /** Which orders are post-only, of a group, or amended. */
   readonly orderMarks: OrderMarks;
   readonly orderGroups: OrderGroups;
@@ -169,9 +172,9 @@ export type ShardState = {
 /** The tables that a checkpoint writes page by page. */
 export function tablesOf(state: ShardState) {
   const { accounts, positions, orders, tradeCounts, queue, realism, taken } = state;
-  const { orderFees, tradeFees, orderMarks, orderGroups } = state;
+  const { orderFees, tradeFees, orderMarks, orderGroups, nets } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
   const ofGroups = [orderMarks.table, orderGroups.groups, orderGroups.fills] as const;
-  const later = [taken.table, ...ofGroups] as const;
+  const later = [taken.table, ...ofGroups, nets.table] as const;
   return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...later] as const;
 }

@@ -9,7 +9,7 @@
 import { type EpochMs, type TradeUse, type Uuid, utcDayOf, utcMinuteOf } from '../base/units.ts';
 import { type Decision, type LimitUsage, preceded, type Rejection } from './decision.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
-import type { TradeCounting, TradeLimits, TradingCommand } from './messages.ts';
+import type { PlaceOrder, TradeCounting, TradeLimits, TradingCommand } from './messages.ts';
 import type { ShardState } from './state.ts';
 
 const MINUTE_MS = 60_000;
@@ -22,6 +22,11 @@ export const ACCOUNT_LIMITS: TradeLimits = {
   newPerDay: 100,
   closingPerMinute: 40,
 };
+
+/** Whether an order counts as a sell: it opens nothing. Rules L3, T191 (engine/RULES.md). */
+export function countsAsSell({ action, netting }: PlaceOrder): boolean {
+  return action === 'sell' || netting === 'close';
+}
 
 /** `counting` null: no limits, as in the replay of a feed file. Rule R3 (feeds/FORMATS.md). */
 type Attempt = { atMs: EpochMs; account: Uuid; counting: TradeCounting | null };
@@ -102,7 +107,7 @@ export function limitsLeft(
 
 /** Whether it counts towards the limits of sells and cancels. Rule L3 (engine/RULES.md). */
 function isClosing(command: TradingCommand, decision: Decision): boolean {
-  if (command.kind === 'place') return command.action === 'sell';
+  if (command.kind === 'place') return countsAsSell(command);
   if (command.kind !== 'amend' || decision.kind === 'replay') return true;
   const counted = decision.events.find((event) => event.kind === 'trade_counted');
   return counted === undefined || counted.closing;

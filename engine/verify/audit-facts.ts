@@ -152,6 +152,8 @@ class FactsAudit {
   readonly #opened: Uint32Array;
   #lastNumber = 0;
   #isSummed = false;
+  /** The next trade that opens is a netting order's. */
+  #opensNet = false;
   /** The fill that the facts tell of now. */
   #filled: OrderFilledFact | OrderPartFilledFact | null = null;
   /** The order that the last fact has placed, which most often is the next one asked for. */
@@ -261,6 +263,10 @@ class FactsAudit {
         return this.#trade(account, fact, place, check);
       case 'trade_corrected':
         return this.#correction(account, fact, place, check);
+      case 'trade_opened':
+        if (this.#opensNet) this.#opened[account]!++;
+        this.#opensNet = false;
+        return;
       case 'account_reset':
         this.#runCents[account] = 0;
         this.#runs[account]!++;
@@ -348,6 +354,7 @@ class FactsAudit {
 
   /** Remembers a fill until a fact that cannot tell of it. */
   #follow(fact: Fact): void {
+    if (fact.kind === 'fill_nets') this.#opensNet = fact.trade === null;
     if (fact.kind === 'order_filled' || fact.kind === 'order_part_filled') this.#filled = fact;
     else if (!OF_FILLS.has(fact.kind)) this.#filled = null;
   }
@@ -428,7 +435,9 @@ class FactsAudit {
     checkEnd(this.#state, placed, outcome, check);
     check(tradeId !== null || outcome.status !== 'executed', 'executed without a trade');
     if (tradeId === null) return;
-    if (placed.terms.action === 'buy') this.#opened[placed.account]!++;
+    // A netting order may have opened many, and its fills count them.
+    const opens = placed.terms.action === 'buy' && placed.netting === null;
+    if (opens) this.#opened[placed.account]!++;
     const { account } = placed;
     const last = this.#lastClosed;
     if (last?.tradeId === tradeId && last.account === account) {

@@ -157,6 +157,7 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     side: isSell ? null : 'yes',
     contracts: isSell ? null : 10,
     tradeId: null,
+    netting: null,
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,

@@ -51,11 +51,15 @@ export function amend(state: ModelState, request: AmendOrder): Reply {
   if (lessens) {
     stopResting(state, order);
     order.contracts = wanted;
+    // What opens goes first. T197.
+    const { netting } = order;
+    if (netting !== null) netting.closes = Math.min(netting.closes, wanted - filled);
     rest(state, order);
     accountOf(state, order.account).keys.set(request.idempotencyKey, use);
     return orderAnswer(state, order);
   }
 
+  if (order.netting !== null) return refuse('invalid_request');
   if (wanted > total && !mayBuy(state, order.account, wanted - total)) {
     return refuse('invalid_request');
   }

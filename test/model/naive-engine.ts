@@ -5,10 +5,12 @@
 
 import {
   type Cents,
+  type Contracts,
   type EpochMs,
   HOME_VENUE,
   NO_PRICE,
   type PriceCents,
+  type Side,
   type SourceNumber,
   START_BALANCE_CENTS,
   type Uuid,
@@ -68,6 +70,8 @@ export interface NaiveEngine extends TradingEngine {
   /** Each list sorted by id. */
   digest(): Digest;
   openTradeIds(account: Uuid): Uuid[];
+  /** What those trades are of, in the instrument's terms. */
+  openSides(account: Uuid): { instrumentId: string; side: Side; contracts: Contracts }[];
   /** Of one type or of both, first placed first. */
   orderIds(account: Uuid, type?: 'market' | 'limit'): Uuid[];
   /** Spendable cash; the start balance of an account that is not open yet. */
@@ -123,6 +127,10 @@ export function createNaiveEngine(options: TradingOptions): NaiveModel {
     digest: () => digestOf(state),
     endings: () => [...state.endings],
     openTradeIds: (account) => openTradesOf(state, account).map((trade) => trade.id),
+    openSides: (account) =>
+      openTradesOf(state, account).map(({ instrumentId, instrumentSide: side, contracts }) => {
+        return { instrumentId, side, contracts };
+      }),
     orderIds: (account, type) =>
       ordersOf(state, account)
         .filter((order) => type === undefined || typeOf(order) === type)

@@ -1,17 +1,26 @@
 /** Everything that moves money or ends an order. */
 
-import type { Cents, Contracts, EpochMs, MarketNumber, Uuid } from '../../engine/base/units.ts';
+import type {
+  Cents,
+  Contracts,
+  EpochMs,
+  MarketNumber,
+  Side,
+  Uuid,
+} from '../../engine/base/units.ts';
 import { oppositeSide, START_BALANCE_CENTS } from '../../engine/base/units.ts';
 import type { CancelReason } from '../../engine/rules/events.ts';
 import type { MarketResult, Settled } from '../../engine/rules/messages.ts';
 import { TRADE_TERM_NAMES } from '../../engine/rules/order-terms.ts';
 import { take } from './naive-depth.ts';
 import { feeOf, heldFees } from './naive-fees.ts';
+import { beforeNetting, netParts, ownTrade } from './naive-netting.ts';
 import type { Offer } from './naive-prices.ts';
 import {
   accountOf,
   dearestCentsOf,
   type ModelAccount,
+  type ModelNetting,
   type ModelOrder,
   type ModelState,
   type ModelTrade,
@@ -68,7 +77,7 @@ export function remainingOf(order: ModelOrder): Contracts {
  */
 export function holdCentsOf(order: ModelOrder): Cents {
   if (order.status !== 'resting' || order.action === 'sell') return 0;
-  const left = remainingOf(order);
+  const left = remainingOf(order) - (order.netting?.closes ?? 0);
   return dearestCentsOf(order) * left + (order.feesOn ? heldFees(order, left) : 0);
 }
 
@@ -91,6 +100,9 @@ export function end(
   order.status = status;
   order.cancelReason = reason;
   order.endedAtMs = status === 'expired' ? order.expiresAtMs : state.nowMs;
+  // An ioc that has traded keeps the trade of its last part.
+  const isNet = order.netting !== null && status !== 'executed';
+  if (isNet) order.tradeId = null;
   state.endings.push({ orderId: order.id, status, reason });
   countBust(state, order.account);
 }
@@ -102,6 +114,7 @@ export function fill(
   offer: Offer,
   role: 'taker' | 'maker',
 ): void {
+  if (order.netting !== null) return fillNet(state, order, offer, role);
   const rested = state.resting.includes(order);
   const spendable = accountOf(state, order.account).balanceCents;
   const held = rested ? holdCentsOf(order) : 0;
@@ -123,6 +136,11 @@ export function fill(
   if (order.action === 'buy') buyInto(state, trade, contracts, cents);
   else sellFrom(state, trade, contracts, cents);
   if (entry.feeCents !== null) charge(state, trade, entry.feeCents);
+  afterFill(state, order, rested);
+}
+
+/** It rests again, or is done. */
+function afterFill(state: ModelState, order: ModelOrder, rested: boolean): void {
   if (remainingOf(order) > 0) {
     if (rested) rest(state, order);
     return;
@@ -132,6 +150,80 @@ export function fill(
   order.endedAtMs = state.nowMs;
   state.endings.push({ orderId: order.id, status: 'executed', reason: null });
   countBust(state, order.account);
+}
+
+/** T192: each part is a fill of its own, and its fee too. */
+function fillNet(
+  state: ModelState,
+  order: ModelOrder,
+  offer: Offer,
+  role: 'taker' | 'maker',
+): void {
+  const account = accountOf(state, order.account);
+  const rested = state.resting.includes(order);
+  stopResting(state, order);
+  take(state, order, offer.lots);
+  let last: ModelTrade | null = null;
+  for (const { trade, contracts, parts } of netParts(state, order, offer.parts)) {
+    const cents = parts.reduce((sum, part) => sum + part.contracts * part.priceCents, 0);
+    const { venue, market } = offer;
+    const priceCents = Math.ceil(cents / contracts);
+    const { groupId: group } = order;
+    if (group !== null) state.groupFills.push({ group, atMs: state.nowMs, contracts });
+    const entry = { contracts, priceCents, cents, feeCents: null as Cents | null, venue };
+    if (order.feesOn) entry.feeCents = feeOf(state, order, { market, parts }, role);
+    order.fills.push(entry);
+    if (trade !== null) {
+      order.netting!.closes = Math.max(0, order.netting!.closes - contracts);
+      // 56 for a yes is a no at 44.
+      sellFrom(state, trade, contracts, 100 * contracts - cents);
+      if (entry.feeCents !== null) charge(state, trade, entry.feeCents);
+      last = trade;
+      continue;
+    }
+    // What it holds from now on is not to be spent. M17.
+    const waited = role === 'maker' || order.latencyMs > 0;
+    const stillHeld = rested ? holdCentsOf(order) : 0;
+    const most = Math.max(0, account.balanceCents - stillHeld - cents);
+    if (waited && entry.feeCents !== null) entry.feeCents = Math.min(entry.feeCents, most);
+    const own = ownTrade(state, order);
+    last = own ?? openTrade(state, order);
+    last.fillVenue = own === undefined ? venue : last.fillVenue;
+    order.opened = last.id;
+    order.tradeId = null;
+    buyInto(state, last, contracts, cents);
+    if (entry.feeCents !== null) charge(state, last, entry.feeCents);
+  }
+  const isDone = remainingOf(order) === 0 || !rested || order.timeInForce !== 'gtc';
+  if (isDone) order.tradeId = last!.id;
+  afterFill(state, order, rested);
+}
+
+/** T200: what the pairs bring, and what the buys held that end, in cents. */
+export function freedBy(
+  state: ModelState,
+  wanted: { account: Uuid; market: MarketNumber; marketSide: Side; netting: ModelNetting | null },
+): Cents {
+  const trial = structuredClone(state);
+  const balance = () => trial.accounts.get(wanted.account)?.balanceCents ?? 0;
+  const before = balance();
+  beforeNetting(
+    trial,
+    { ...wanted, netting: wanted.netting! },
+    (buy) => end(trial, buy, 'canceled', 'position_closed'),
+    (trade, contracts, cents) => sellFrom(trial, trade, contracts, cents),
+  );
+  return balance() - before;
+}
+
+/** T54, T194: what a netting order does before it trades or rests. */
+export function closePairs(state: ModelState, order: ModelOrder): void {
+  beforeNetting(
+    state,
+    { ...order, netting: order.netting! },
+    (buy) => end(state, buy, 'canceled', 'position_closed'),
+    (trade, contracts, cents) => sellFrom(state, trade, contracts, cents),
+  );
 }
 
 /** Pays a market out once; later results of the same market change nothing. */
@@ -148,9 +240,9 @@ export function settleMarket(
   const open = [...state.trades.values()].filter(
     (trade) => trade.market === number && trade.status === 'open',
   );
-  for (const trade of open) settleTrade(state, trade, result);
   const resting = state.resting.filter((order) => order.market === number);
   for (const order of resting) end(state, order, 'canceled', 'market_resolved');
+  for (const trade of open) settleTrade(state, trade, result);
   const canceledOrders = resting.length;
   return { isNew: true, settledTrades: open.length, correctedTrades: 0, canceledOrders };
 }

@@ -3,6 +3,7 @@
 import type { EpochMs, TradeUse, Uuid } from '../../engine/base/units.ts';
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type {
+  PlaceOrder,
   Reply,
   TradeCounting,
   TradeLimits,
@@ -14,6 +15,11 @@ type Request = { account: Uuid; counting: TradeCounting | null };
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
+
+/** Whether an order counts as a sell. */
+export function isClosing({ action, netting }: PlaceOrder): boolean {
+  return action === 'sell' || netting === 'close';
+}
 
 /** A refusal, or null with the attempt counted. */
 export function countOrRefuse(state: ModelState, request: Request, closing: boolean): Reply | null {
@@ -45,7 +51,7 @@ export function limitsLeft(
   if (counting === null) return null;
   const { keyId, keyLimits, accountLimits, elsewhere } = counting;
   const { nowMs } = state;
-  const closing = closes ?? (command.kind !== 'place' || command.action === 'sell');
+  const closing = closes ?? (command.kind !== 'place' || isClosing(command));
   const limitsOf = ({ closingPerMinute, newPerMinute, newPerDay }: TradeLimits) =>
     closing ? [closingPerMinute, 0] : [newPerMinute, newPerDay];
   const madeOf = (id: Uuid) =>

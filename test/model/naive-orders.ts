@@ -19,6 +19,7 @@ import { mayBuy } from './naive-bounds.ts';
 import { feeOf, worstMicros } from './naive-fees.ts';
 import { endReached, refusalOfGroup } from './naive-groups.ts';
 import {
+  closePairs,
   end,
   fill,
   holdCentsOf,
@@ -27,7 +28,8 @@ import {
   rest,
   stopResting,
 } from './naive-ledger.ts';
-import { countOrRefuse } from './naive-limits.ts';
+import { countOrRefuse, isClosing } from './naive-limits.ts';
+import { closersInTheWay } from './naive-netting.ts';
 import { isAtLimitOrBetter, type Offer, offerFor } from './naive-prices.ts';
 import { fillModelFor, join } from './naive-queue.ts';
 import {
@@ -56,21 +58,23 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   const earlier = account?.keys.get(request.idempotencyKey);
   if (earlier !== undefined) {
     if (earlier.fingerprint !== fingerprint) {
-      countOrRefuse(state, request, request.action === 'sell');
+      countOrRefuse(state, request, isClosing(request));
       return refuse('idempotency_key_reused');
     }
     return placementAnswer(state, state.orders.get(earlier.orderId)!, true);
   }
   if (!isExpiryUsable(state, request)) return refuse('invalid_request');
+  if (request.netting !== null && request.routing === 'best') return refuse('invalid_request');
   if (request.action === 'buy' && !mayBuy(state, request.account, request.contracts!)) {
     return refuse('invalid_request');
   }
   if (!request.mayTrade) return refuse('trading_off');
-  const limited = countOrRefuse(state, request, request.action === 'sell');
+  const limited = countOrRefuse(state, request, isClosing(request));
   if (limited !== null) return limited;
   const latestMs = request.rejectIfLaterThanMs;
   if (latestMs !== null && latestMs < state.nowMs) return refuse('too_late');
-  if (request.action === 'buy' && !request.mayOpen) return refuse('membership_required');
+  const opensAll = request.action === 'buy' && request.netting === null;
+  if (opensAll && !request.mayOpen) return refuse('membership_required');
   const ofGroup = refusalOfGroup(state, request.account, request.orderGroupId);
   if (ofGroup !== null) return refuse(ofGroup);
 
@@ -91,9 +95,13 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
     const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
     const order = orderOf(state, request, { ...target, fillModel, latencyMs });
     if (order.feesOn && action === 'buy') order.eachMicros = worstMicros(state, order);
-    if (holdCentsOf(order) > spendableCents) return refuse('insufficient_balance');
+    if (order.netting === null) {
+      if (holdCentsOf(order) > spendableCents) return refuse('insufficient_balance');
+    } else if (isShort(state, request, order, fingerprint, { trades: null, rests: true })) {
+      return refuse('insufficient_balance');
+    }
     accept(state, request, order, fingerprint);
-    cancelWorkingOrderOf(state, target.position);
+    clearTheWay(state, order, target.position);
     rest(state, order);
     return placementAnswer(state, order, false);
   }
@@ -113,24 +121,66 @@ export function place(state: ModelState, request: PlaceOrder): Reply {
   const rests = left > 0 && timeInForce === 'gtc';
   const order = orderOf(state, request, { ...target, fillModel, latencyMs });
   if (rests && order.feesOn && action === 'buy') order.eachMicros = worstMicros(state, order);
-  if (action === 'buy') {
+  if (action === 'buy' && order.netting === null) {
     const spendableCents = account?.balanceCents ?? START_BALANCE_CENTS;
     if (neededCents(state, order, trades, rests) > spendableCents) {
       return refuse('insufficient_balance');
     }
   }
-
-  accept(state, request, order, fingerprint);
-  if (trades !== null || rests) cancelWorkingOrderOf(state, target.position);
-  if (rests) rest(state, order);
-  if (rests && fillModel === 'queue') join(state, order);
-  if (trades !== null) fill(state, order, trades, 'taker');
-  if (left > 0 && !rests) {
-    const reason = timeInForce === 'ioc' ? 'ioc_not_filled' : 'fok_not_filled';
-    end(state, order, trades === null ? 'canceled' : 'executed', reason);
+  const then = { trades, rests };
+  if (order.netting !== null && isShort(state, request, order, fingerprint, then)) {
+    return refuse('insufficient_balance');
   }
+  accept(state, request, order, fingerprint);
+  carryOut(state, order, target.position, then);
   if (trades !== null) endReached(state, order);
   return placementAnswer(state, order, false);
+}
+
+type Then = { trades: Offer | null; rests: boolean };
+
+function carryOut(
+  state: ModelState,
+  order: ModelOrder,
+  position: ModelTrade | null,
+  { trades, rests }: Then,
+): void {
+  if (trades !== null || rests) clearTheWay(state, order, position);
+  if (rests) rest(state, order);
+  if (rests && order.fillModel === 'queue') join(state, order);
+  if (trades !== null) fill(state, order, trades, 'taker');
+  if (rests || remainingOf(order) === 0) return;
+  const reason = order.timeInForce === 'ioc' ? 'ioc_not_filled' : 'fok_not_filled';
+  end(state, order, trades === null ? 'canceled' : 'executed', reason);
+}
+
+/** T200: tried on a copy. What only closes needs no cash. */
+function isShort(
+  state: ModelState,
+  request: PlaceOrder,
+  placed: ModelOrder,
+  fingerprint: string,
+  then: Then,
+): boolean {
+  if (placed.netting!.closes === placed.contracts) return false;
+  const trial = structuredClone(state);
+  const order = structuredClone(placed);
+  accept(trial, request, order, fingerprint);
+  if (order.latencyMs > 0) {
+    clearTheWay(trial, order, null);
+    rest(trial, order);
+  } else carryOut(trial, order, null, then);
+  return trial.accounts.get(request.account)!.balanceCents < 0;
+}
+
+/** What an order ends before it trades or rests, and the pairs that close before. */
+function clearTheWay(state: ModelState, order: ModelOrder, position: ModelTrade | null): void {
+  if (order.netting !== null) return closePairs(state, order);
+  if (position === null) return;
+  for (const closer of closersInTheWay(state, position)) {
+    end(state, closer, 'canceled', 'position_closed');
+  }
+  cancelWorkingOrderOf(state, position);
 }
 
 /** T160, T161: an order meets the book as if it were placed now. */
@@ -223,6 +273,7 @@ function fingerprintOf(request: PlaceOrder): string {
     request.side,
     request.contracts,
     request.tradeId,
+    request.netting,
     request.postOnly,
     request.orderGroupId,
   ]);
@@ -235,8 +286,8 @@ function isExpiryUsable(state: ModelState, request: PlaceOrder): boolean {
 }
 
 /** An earlier sell of the position, or the rest of the buy that opened it. */
-function cancelWorkingOrderOf(state: ModelState, position: ModelTrade | null): void {
-  const working = state.resting.find(({ tradeId }) => tradeId !== null && tradeId === position?.id);
+function cancelWorkingOrderOf(state: ModelState, position: ModelTrade): void {
+  const working = state.resting.find(({ tradeId }) => tradeId === position.id);
   if (working !== undefined) end(state, working, 'canceled', 'position_closed');
 }
 
@@ -290,6 +341,8 @@ function orderOf(
     cancelReason: null,
     endedAtMs: null,
     tradeId: target.position?.id ?? null,
+    netting: target.netting === null ? null : { ...target.netting },
+    opened: null,
     fills: [],
     postOnly: request.postOnly,
     groupId: request.orderGroupId,

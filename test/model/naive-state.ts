@@ -127,6 +127,9 @@ export type QueuePlace = {
   turn: number;
 };
 
+/** What an order was asked to net, and how much of its rest closes the other side. */
+export type ModelNetting = { opens: boolean; asked: Contracts; closes: Contracts };
+
 export type ModelOrder = OrderTerms & {
   /** Place in the order of acceptance, over all accounts. */
   sequence: number;
@@ -145,8 +148,14 @@ export type ModelOrder = OrderTerms & {
   cancelReason: CancelReason | null;
   /** Null while it rests. */
   endedAtMs: EpochMs | null;
-  /** sell: the position it sells. buy: the trade it opened, null until then. */
+  /**
+   * sell: the position it sells. buy: the trade it opened, null until then. Of one that nets, null
+   * until it ends: then its last trade.
+   */
   tradeId: Uuid | null;
+  netting: ModelNetting | null;
+  /** The trade that it has opened last, of one that nets. */
+  opened: Uuid | null;
   fills: {
     contracts: Contracts;
     priceCents: PriceCents;
@@ -420,7 +429,7 @@ export function restingOf(state: ModelState, account: Uuid): ModelOrder[] {
 
 /** Whether it can be asked for: a market order that met the book at once is a fill. T161. */
 export function isAsked(order: ModelOrder): boolean {
-  return typeOf(order) === 'limit' || order.latencyMs > 0;
+  return typeOf(order) === 'limit' || order.latencyMs > 0 || order.netting !== null;
 }
 
 export function typeOf({ limitPriceCents }: ModelOrder): 'market' | 'limit' {

@@ -5,9 +5,11 @@ import { HOME_VENUE, oppositeSide } from '../../engine/base/units.ts';
 import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { PlaceOrder } from '../../engine/rules/messages.ts';
 import type { RejectionCode } from '../../engine/rules/rejections.ts';
+import { closersInTheWay, nettingOf } from './naive-netting.ts';
 import { marketSideOf } from './naive-prices.ts';
 import {
   isKnown,
+  type ModelNetting,
   type ModelOrder,
   type ModelState,
   type ModelTrade,
@@ -23,14 +25,22 @@ export type Target = {
   contracts: Contracts;
   /** sell: the position. */
   position: ModelTrade | null;
+  /** Null: it nets nothing. */
+  netting: ModelNetting | null;
 };
 
 /** The target, or the refusal. */
 export function targetOf(state: ModelState, request: PlaceOrder): Target | RejectionCode {
   if (request.action === 'sell') return sellTarget(state, request);
-  return request.instrumentId !== null
-    ? instrumentTarget(state, request, request.instrumentId)
-    : tickerTarget(state, request, request.ticker!);
+  const target =
+    request.instrumentId !== null
+      ? instrumentTarget(state, request, request.instrumentId)
+      : tickerTarget(state, request, request.ticker!);
+  if (request.netting === null || typeof target === 'string') return target;
+  const netting = nettingOf(state, request, { ...target, account: request.account });
+  if (typeof netting === 'string') return netting;
+  const contracts = netting.opens ? target.contracts : netting.closes;
+  return { ...target, contracts, netting };
 }
 
 /** The order that rests to sell a position; there is one at most. */
@@ -56,6 +66,7 @@ function instrumentTarget(
     marketSide: marketSideOf(request.side!, home[0]!.polarity),
     contracts: request.contracts!,
     position: null,
+    netting: null,
   };
 }
 
@@ -77,6 +88,7 @@ function tickerTarget(
     marketSide: request.side!,
     contracts: request.contracts!,
     position: null,
+    netting: null,
   };
 }
 
@@ -102,7 +114,9 @@ function sellTarget(state: ModelState, request: PlaceOrder): Target | RejectionC
   const trade = state.trades.get(request.tradeId!);
   if (trade === undefined || trade.account !== request.account) return 'trade_not_found';
   if (trade.status !== 'open') return 'already_closed';
-  if (request.timeInForce === 'gtc' && restingSellOf(state, trade.id) !== undefined) {
+  const isTaken =
+    restingSellOf(state, trade.id) !== undefined || closersInTheWay(state, trade).length > 0;
+  if (request.timeInForce === 'gtc' && isTaken) {
     return 'already_closed';
   }
   return {
@@ -112,5 +126,6 @@ function sellTarget(state: ModelState, request: PlaceOrder): Target | RejectionC
     marketSide: trade.boughtSide,
     contracts: trade.contracts,
     position: trade,
+    netting: null,
   };
 }

@@ -9,6 +9,7 @@ import {
   type EpochMs,
   HOME_VENUE,
   isoOf,
+  oppositeSide,
   type PriceCents,
   START_BALANCE_CENTS,
 } from '../../engine/base/units.ts';
@@ -40,7 +41,7 @@ export function placementAnswer(state: ModelState, order: ModelOrder, replayed: 
   const executed = order.status === 'executed';
   return answer({
     status: order.status === 'expired' ? 'canceled' : order.status,
-    action: order.action,
+    action: isSale(order) ? 'sell' : order.action,
     type: typeOf(order),
     idempotencyKey: order.idempotencyKey,
     replayed,
@@ -50,8 +51,17 @@ export function placementAnswer(state: ModelState, order: ModelOrder, replayed: 
     fillVenue: order.fills[0]?.venue ?? null,
     mode: 'paper',
     venueData: state.venueData,
-    ...ifShown(state, { fillPriceCents: fillPriceOf(order) }),
+    ...ifShown(state, { fillPriceCents: shownCents(order, fillPriceOf(order)) }),
   });
+}
+
+/** T197: what only closes is shown as a sell of the other side. */
+function isSale({ netting }: ModelOrder): boolean {
+  return netting !== null && !netting.opens;
+}
+
+function shownCents(order: ModelOrder, cents: number | null): number | null {
+  return cents === null || !isSale(order) ? cents : 100 - cents;
 }
 
 /** The answer of a cancel and of GET /portfolio/orders/{orderId}. */
@@ -65,7 +75,7 @@ export function orderJson(state: ModelState, order: ModelOrder): Json {
     type: typeOf(order),
     cancelReason: order.cancelReason,
     tradeId: order.tradeId,
-    ...ifShown(state, { fillPriceCents: fillPriceOf(order) }),
+    ...ifShown(state, { fillPriceCents: shownCents(order, fillPriceOf(order)) }),
   };
 }
 
@@ -74,15 +84,15 @@ export function listedOrderJson(state: ModelState, order: ModelOrder): Json {
   const remainingContracts = remainingOf(order);
   return {
     orderId: order.id,
-    action: order.action,
+    action: isSale(order) ? 'sell' : order.action,
     instrumentId: order.instrumentId,
     instrumentLabel: instrumentOf(state, order.instrumentId).label,
-    instrumentSide: order.instrumentSide,
-    orderSide: order.marketSide,
+    instrumentSide: isSale(order) ? oppositeSide(order.instrumentSide) : order.instrumentSide,
+    orderSide: isSale(order) ? oppositeSide(order.marketSide) : order.marketSide,
     contracts: order.contracts,
     filledContracts: order.contracts - remainingContracts,
     remainingContracts,
-    limitCents: order.limitPriceCents,
+    limitCents: shownCents(order, order.limitPriceCents),
     holdDollars: dollarsOf(holdCentsOf(order)),
     timeInForce: order.timeInForce,
     expiresAt: isoOrNull(order.expiresAtMs),

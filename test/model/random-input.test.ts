@@ -9,7 +9,7 @@ import { seedsOfRun, variantsOfRun } from './seeds.ts';
 const QUOTE_MAX_AGE_MS = 15_000;
 const STEPS = 2500;
 /** These alone reach all that is to be reached; a long run takes others, too. */
-const SEEDS = { top_of_book: [2, 19, 25], book_depth: [1, 2, 6], queue: [1, 2] };
+const SEEDS = { top_of_book: [14, 16], book_depth: [3, 7, 12, 5], queue: [4, 2] };
 const OTHER_SEEDS = variantsOfRun(seedsOfRun(14), 0);
 
 type Run = {
@@ -53,6 +53,9 @@ function play(seed: number, fillModel: FillModelName = 'top_of_book'): Run {
     run.seen.add(`trade ${status}`);
     if (feesCents !== null && feesCents !== 0) run.seen.add(feesCents > 0 ? 'a fee' : 'a rebate');
   }
+  const orders = digest.finishedOrders as { netting: object | null; fills: unknown[] }[];
+  const inParts = orders.some(({ netting, fills }) => netting !== null && fills.length > 1);
+  if (inParts) run.seen.add('a netting order fills in parts');
   run.digest = digest;
   return run;
 }
@@ -72,6 +75,9 @@ function note(seen: Set<string>, step: Step, reply: Reply | null): void {
   }
   const body = JSON.parse(reply.body);
   if (body.replayed === true) seen.add(`replayed ${body.status}`);
+  if (step.on === 'command' && step.command.kind === 'place' && step.command.netting !== null) {
+    seen.add(`${step.command.netting} ${body.status}`);
+  }
   if (body.fillVenue) seen.add(`${body.action} at ${body.fillVenue}`);
   for (const trade of body.trades ?? []) seen.add(`trade ${trade.status}`);
   for (const venue of body.omitted ?? []) seen.add(venue.note);
@@ -139,7 +145,10 @@ test('T25: generated input reaches every refusal, ending, tick, routing and omis
     ),
     ...['open', 'closed', 'settled', 'void', 'reset'].map((status) => `trade ${status}`),
     ...['no quote', 'stale', 'crossed', 'market paused', 'market closed', 'market resolved'],
-    ...['bust', 'a fee', 'a rebate'],
+    ...['net', 'close'].flatMap((netting) =>
+      ['executed', 'resting', 'canceled'].map((status) => `${netting} ${status}`),
+    ),
+    ...['bust', 'a fee', 'a rebate', 'a netting order fills in parts'],
     ...['executed', 'canceled'].map((status) => `${status} beside a resting sell`),
     ...['an adjustment', 'a count'].map((what) => `${what} past what can be counted`),
   ];
@@ -173,6 +182,7 @@ test('T144, queue: generated input has levels and prints, and orders that fill i
     ...['level', 'levels', 'print'].map((kind) => `tick ${kind}`),
     ...['buy resting in part', 'buy executed in part', 'buy canceled in part'],
     ...['sell resting in part', 'trade settled', 'executed ioc_not_filled'],
+    ...['net executed', 'net resting', 'close executed', 'a netting order fills in parts'],
   ];
   t.deepEqual(
     wanted.filter((name) => !seen.has(name)),

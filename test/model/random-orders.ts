@@ -3,6 +3,7 @@
 import {
   type EpochMs,
   HOME_VENUE,
+  oppositeSide,
   type Side,
   type StreamConnection,
   type TradeUse,
@@ -45,7 +46,9 @@ export function randomPlacement(world: RandomWorld): PlaceOrder {
 /** An order that no later one repeats. */
 export function unplacedOrder(world: RandomWorld): PlaceOrder {
   const blank = blankOrder(world);
-  const order = world.random.oneIn(3) ? asSell(world, blank) : asBuy(world, blank);
+  const order = world.random.oneIn(3)
+    ? asSell(world, blank)
+    : asNetting(world, asBuy(world, blank));
   order.counting = randomCounting(world, order.account);
   order.orderGroupId = someGroup(world, order.account);
   return order;
@@ -256,6 +259,7 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     side: null,
     contracts: null,
     tradeId: null,
+    netting: null,
     routing: random.oneIn(3) ? 'best' : 'venue_a',
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(4),
@@ -290,6 +294,19 @@ function asBuy(world: RandomWorld, blank: PlaceOrder): PlaceOrder {
     contracts: contractsFor(world, blank.account, priceCents),
     ...statedTerms(random),
   });
+}
+
+/** Now and then it nets: mostly against what its account holds, about as many contracts. */
+function asNetting({ nets: random, feedback }: RandomWorld, buy: PlaceOrder): PlaceOrder {
+  if (!random.oneIn(3)) return buy;
+  const netting = random.pick(['net', 'net', 'close'] as const);
+  const routing = random.oneIn(20) ? buy.routing : 'venue_a';
+  const held = feedback.openSides(buy.account);
+  if (held.length === 0 || random.oneIn(4)) return { ...buy, netting, routing };
+  const { instrumentId, side, contracts } = random.pick(held);
+  const count = Math.max(1, contracts + random.int(-5, 5) * Math.ceil(contracts / 4));
+  const of = { instrumentId, ticker: null, contracts: asCount(count) };
+  return { ...buy, netting, routing, ...of, side: random.oneIn(8) ? side : oppositeSide(side) };
 }
 
 /** The terms that a caller states, and that change no fill: a trade keeps them as they are. */

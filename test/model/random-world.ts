@@ -15,7 +15,7 @@ import { createRandomSource, type RandomSource } from './random-source.ts';
 /** The generator's questions about the system under test, so that sells and cancels often hit. */
 export type Feedback = Pick<
   NaiveEngine,
-  'openTradeIds' | 'orderIds' | 'spendableCents' | 'roomCents'
+  'openTradeIds' | 'openSides' | 'orderIds' | 'spendableCents' | 'roomCents'
 >;
 
 export type RandomBook = Omit<QuoteTick, 'kind' | 'atMs' | 'source' | 'market'>;
@@ -62,6 +62,8 @@ export type RandomWorld = {
   };
   /** For what accounts have chosen; null: all have the preset `simple`. */
   realism: RandomSource | null;
+  /** Which orders net. */
+  nets: RandomSource;
   /** T158: what each account has chosen; null: all have the preset `simple`, some with latency. */
   chosen: { random: RandomSource; of: Map<Uuid, Realism> } | null;
   /** No two steps are of one millisecond, and none goes back without the operator. */
@@ -116,6 +118,7 @@ export function createRandomWorld(options: WorldOptions, feedback: Feedback): Ra
     corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
     changes: { random: createRandomSource(seed + 4_000_000), made: [], count: 0, groups: [] },
     realism: latency ? createRandomSource(seed + 2_000_000) : null,
+    nets: createRandomSource(seed + 5_000_000),
     chosen: perAccount ? { random: createRandomSource(seed + 4_000_000), of: new Map() } : null,
     apart: options.apart ?? false,
     fees: createRandomSource(seed + 3_000_000),

@@ -208,6 +208,7 @@ function blankOrder(atMs: number, number: number): PlaceOrder {
     side: null,
     contracts: null,
     tradeId: null,
+    netting: null,
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,

@@ -111,8 +111,14 @@ async function openTrades(
           ...USUAL_TERMS,
           ...{ kind: 'place', atMs, account, action: 'buy', type: 'market', side: 'yes' },
           ...{ orderId: uuidOf(2 * key, atMs), idempotencyKey: `open-${key}`, instrumentId },
-          ...{ ticker: null, contracts: 1, tradeId: null, mayOpen: true, mayTrade: true },
-          ...{ rejectIfLaterThanMs: null, realism: null, counting: null },
+          ...{ ticker: null, contracts: 1, tradeId: null, netting: null },
+          ...{
+            mayOpen: true,
+            mayTrade: true,
+            rejectIfLaterThanMs: null,
+            realism: null,
+            counting: null,
+          },
           ...{ postOnly: false, orderGroupId: null },
         };
       });

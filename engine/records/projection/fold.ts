@@ -165,6 +165,8 @@ export class Fold {
         return this.#onLearned(true);
       // The control store owns who is private. Other kinds do not count.
       case 'privacy_changed':
+      case 'fill_nets':
+      case 'pair_closed':
       case 'order_queued':
       case 'queue_met':
       case 'fill_noted':

@@ -4,6 +4,7 @@ import { ExpiryQueue } from '../../memory/expiry-queue.ts';
 import { FeeRows } from '../../memory/fee-rows.ts';
 import { Ladders } from '../../memory/ladder.ts';
 import { liquidityMemory, MarketLiquidity } from '../../memory/market-liquidity.ts';
+import { NetOrders } from '../../memory/net-orders.ts';
 import { OrderGroups } from '../../memory/order-groups.ts';
 import { OrderMarks } from '../../memory/order-marks.ts';
 import { OrderRealism } from '../../memory/order-realism.ts';
@@ -73,6 +74,7 @@ export function createState<Records extends FinishedRecords>(
     tradeFees: new FeeRows('trade_fees'),
     queue: new QueuePlaces(),
     realism,
+    nets: new NetOrders(),
     orderMarks: new OrderMarks(),
     orderGroups: new OrderGroups(),
     liquidity,

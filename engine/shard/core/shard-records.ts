@@ -147,16 +147,19 @@ export class ShardRecords implements FinishedRecords {
     }
   }
 
-  soldParts(account: AccountRow, sinceMs: EpochMs): ReadonlyMap<Uuid, SoldParts> {
+  soldParts(account: AccountRow, sinceMs: EpochMs, nets: boolean): ReadonlyMap<Uuid, SoldParts> {
     const parts = new Map<Uuid, SoldParts>();
     for (const place of this.index.newestFirst(account, ORDER_CLASSES, null)) {
       const fact = expect(this.#factAt(place), 'order_filled', 'order_ended');
-      if (uuidTimeMs(fact.order) < sinceMs) break;
-      // An order that sells all has ended its trade.
-      if (fact.kind === 'order_filled' || fact.filledContracts === null) continue;
+      // A netting order may be earlier than a trade that it closes.
+      if (!nets && uuidTimeMs(fact.order) < sinceMs) break;
+      // An order that sells all has ended its trade, unless it nets.
+      const isPart = fact.kind === 'order_ended' && fact.filledContracts !== null;
+      if (!isPart && !(nets && this.#nets(fact.placed))) continue;
       const first = this.#firstPlace(fact.placed);
       for (const { fact: part, place: at } of this.#factsFrom(first.record)) {
-        if (isAfter(at, place)) break;
+        // The last part of an order is told after its end.
+        if (isAfter(at, place) && part.kind !== 'trade_reduced') break;
         if (part.kind !== 'trade_reduced' || part.order !== fact.order) continue;
         const sold = parts.get(part.trade) ?? { contracts: 0, costCents: 0, cents: 0 };
         sold.contracts += part.contracts;
@@ -166,6 +169,10 @@ export class ShardRecords implements FinishedRecords {
       }
     }
     return parts;
+  }
+
+  #nets(place: FactPlace): boolean {
+    return expect(this.#factAt(this.#firstPlace(place)), 'order_placed').netting !== null;
   }
 
   resetsFrom(record: number): ReadonlyMap<Uuid, FactPlace> {

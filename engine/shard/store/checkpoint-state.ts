@@ -108,7 +108,7 @@ export function referenceDataOf(state: ShardState): ReferenceData {
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
 const ADDED_TABLES: ReadonlySet<string> = new Set([
   ...['queue', 'realism', 'order_fees', 'trade_fees', 'taken_levels'],
-  ...['order_marks', 'order_groups', 'group_fills'],
+  ...['order_marks', 'order_groups', 'group_fills', 'nets'],
 ]);
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
@@ -167,6 +167,7 @@ export function rebuildDerived(state: ShardState): void {
   state.positionsOfAccount.ensureOwners(accounts.size);
   state.orderFees.rebuild();
   state.tradeFees.rebuild();
+  state.nets.rebuild();
   for (const row of inTimeOrder(positions)) {
     const account = positions.col.account.get(row);
     positions.derived.resting.set(row, NO_ROW);

@@ -69,7 +69,7 @@ test('every kind of fact has its golden bytes, and a number of no kind is an err
 });
 
 const STEPS = 1500;
-const SEEDS = [1, 2, 3, 4];
+const SEEDS = [1, 3, 4, 5];
 
 const configOf = (fillModel: FillModelName) => {
   return { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel };

@@ -26,6 +26,8 @@ type Stored = { layout: string; rows: string[] };
 const GOLDEN = new URL('../../golden/format/tables.json', import.meta.url);
 const QUEUED = new URL('../../golden/format/queue-tables.json', import.meta.url);
 
+const NETTED = new URL('../../golden/format/net-tables.json', import.meta.url);
+
 const MARKED = new URL('../../golden/format/mark-tables.json', import.meta.url);
 const REALISTIC = new URL('../../golden/format/realism-tables.json', import.meta.url);
 
@@ -151,6 +153,31 @@ function realisticState(): StoredState {
   engine.command({ kind: 'cancel', atMs: NOON_MS, account, orderId, counting: null });
   return engine.state();
 }
+
+/** An order that closes and opens, of which both have traded in part, and one that only closes. */
+function nettedState(): StoredState {
+  const config = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel: 'book_depth' } as const;
+  const engine = createMemoryEngine(config);
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  const shown = { yesBidCents: 40, yesAskCents: 43 };
+  engine.tick(quoteTick({ market: 0, ...shown, yesBidContracts: 9, yesAskContracts: 7 }));
+  const asks = [
+    { contracts: 7 },
+    { contracts: 30, side: 'no', limitPriceCents: 60, netting: 'net', timeInForce: 'gtc' },
+    { contracts: 8, limitPriceCents: 3, netting: 'close', timeInForce: 'gtc' },
+  ] as const;
+  for (const [number, order] of asks.entries()) {
+    const ids = { orderId: uuidOf(400 + number), idempotencyKey: `key-${number}` };
+    engine.command(placeOrder({ ...ids, placedPrivate: false, ...order }));
+  }
+  return engine.state();
+}
+
+test('T190: pages note what an order closes, and what it has traded', (t) => {
+  const golden = JSON.parse(readFileSync(NETTED, 'utf8')) as Record<string, Stored>;
+  const { nets } = storedIn(nettedState());
+  t.deepEqual({ nets }, golden);
+});
 
 test('T158, T160, D107: pages note what orders were placed under, and what is on its way', (t) => {
   const golden = JSON.parse(readFileSync(REALISTIC, 'utf8')) as Record<string, Stored>;

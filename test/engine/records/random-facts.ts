@@ -400,7 +400,7 @@ const RESTING: Omit<
 > = {
   ...{ idempotencyKey: 'k', byTicker: false, contracts: 1, trade: null, rests: true },
   ...{ side: 'yes', instrumentSide: 'yes', fillModel: 'top_of_book', feeEachMicros: null },
-  ...{ postOnly: false, group: null },
+  ...{ postOnly: false, group: null, netting: null },
   ...PLAIN,
   ...{ ...USUAL_TERMS, timeInForce: 'gtc', limitPriceCents: 5 },
 };

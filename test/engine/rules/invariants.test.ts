@@ -233,6 +233,7 @@ function place(state: ShardState, over: Partial<OrderPlaced>): void {
     terms: orderTerms({ limitPriceCents: 20 }),
     fillModel: 'top_of_book',
     feeEachMicros: null,
+    netting: null,
     postOnly: false,
     group: null,
     ...PLAIN,

@@ -236,7 +236,7 @@ for (const fillModel of MODELS) {
           ...{ placedPrivate: true, expiresAtMs: null, connection: null, instrumentId: HOME },
           ...{ ticker: null, side: 'yes', contracts: 10, tradeId: null, mayOpen: true },
           ...{ mayTrade: true, rejectIfLaterThanMs: null, counting: null },
-          ...{ postOnly: false, orderGroupId: null, ...LATE, ...over },
+          ...{ netting: null, postOnly: false, orderGroupId: null, ...LATE, ...over },
         };
         return scenario.ask({ kind: 'preview', order: order as never }).body;
       };

@@ -30,6 +30,7 @@ function orderOf(scenario: Scenario, over: Partial<PlaceOrder>): PlaceOrder {
     side: 'yes',
     contracts: 10,
     tradeId: null,
+    netting: null,
     mayOpen: true,
     mayTrade: true,
     rejectIfLaterThanMs: null,

@@ -27,6 +27,7 @@ export const PLACED: OrderPlacedFact = {
   byTicker: false,
   fillModel: 'top_of_book',
   feeEachMicros: null,
+  netting: null,
   postOnly: false,
   group: null,
   ...PLAIN,

@@ -1,5 +1,5 @@
 /**
- * Order and placement result on the wire. Rules T24 to T28, A36 (engine/RULES.md, api/RULES.md).
+ * Order and placement result on the wire. Rules T24 to T28, T197, A36 (engine/RULES.md, api/RULES.md).
  */
 
 import { invariant } from '../../../base/invariant.ts';
@@ -9,6 +9,8 @@ import {
   type EpochMs,
   NO_ROW,
   type OrderRow,
+  oppositeSide,
+  PAYOUT_CENTS,
   type PriceCents,
   type Uuid,
   VENUES,
@@ -79,6 +81,7 @@ type PlacedField =
   | 'fillModel'
   | 'latencyMs'
   | 'feeEachMicros'
+  | 'netting'
   | 'postOnly'
   | 'group';
 type Ended = Omit<OrderOutcome, 'venue'>;
@@ -106,9 +109,9 @@ export function writeEndedJustNow(
   state: ShardState,
   { atMs, order }: OrderEnded,
 ): void {
-  const { postOnly, group: row } = state.applied;
+  const { postOnly, group: row, netting } = state.applied;
   const group = row === NO_ROW ? null : state.orderGroups.idOf(row);
-  const placed = { ...placedAt(state, order), postOnly, group };
+  const placed = { ...placedAt(state, order), postOnly, group, netting };
   writeEnded(to, state, placed, outcomeJustNow(state, atMs));
 }
 
@@ -157,7 +160,7 @@ export function writeEnded(to: JsonWriter, naming: Naming, placed: Placed, outco
   to.time(NAMES.executedAt, status === 'executed' ? atMs : null);
   to.time(NAMES.canceledAt, status === 'canceled' ? atMs : null);
   to.time(NAMES.updatedAt, atMs);
-  writeVenuePrice(to, naming, NAMES.fillPriceCents, outcome.fillPriceCents);
+  writeVenuePrice(to, naming, NAMES.fillPriceCents, shownPrice(placed, outcome.fillPriceCents));
   to.close(start);
 }
 
@@ -171,6 +174,8 @@ export type Standing = {
   /** Null: it pays no fees. */
   feesCents: Cents | null;
   carryMicros: number;
+  /** What of its rest closes the other side, and holds nothing. Rule T198. */
+  closes: Contracts;
 };
 
 /** An order as it stood. */
@@ -178,10 +183,11 @@ export function writeStanding(
   to: JsonWriter,
   naming: Naming,
   placed: Placed & Pick<OrderPlaced, 'rests'>,
-  { fillPriceCents, tradeId, carryMicros, ...soFar }: Standing,
+  { fillPriceCents, tradeId, carryMicros, closes, ...soFar }: Standing,
 ): void {
   const { terms, rests, contracts } = placed;
-  const held = rests ? heldBy(placed, contracts - soFar.filledContracts, carryMicros) : 0;
+  const opens = contracts - soFar.filledContracts - closes;
+  const held = rests ? heldBy(placed, opens, carryMicros) : 0;
   const start = to.open();
   writeFields(to, naming, placed, 'resting', { ...soFar, held });
   to.piece(NOT_ENDED);
@@ -189,11 +195,12 @@ export function writeStanding(
   to.text(NAMES.type, isLimit(terms) ? 'limit' : 'market');
   to.null(NAMES.cancelReason);
   to.text(NAMES.tradeId, tradeId);
-  writeVenuePrice(to, naming, NAMES.fillPriceCents, fillPriceCents);
+  writeVenuePrice(to, naming, NAMES.fillPriceCents, shownPrice(placed, fillPriceCents));
   to.close(start);
 }
 
 function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
+  // That of a netting order has none, which may have traded in many. Rule T197.
   const position = state.orders.col.position.get(row);
   const start = to.open();
   writeResting(to, state, placed, row);
@@ -201,16 +208,17 @@ function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, ro
   to.null(NAMES.cancelReason);
   if (position === NO_ROW) to.null(NAMES.tradeId);
   else to.idAt(NAMES.tradeId, state.positions.col.id, position);
-  writeVenuePrice(to, state, NAMES.fillPriceCents, filledSoFar(state, row).priceCents);
+  const { priceCents } = filledSoFar(state, row);
+  writeVenuePrice(to, state, NAMES.fillPriceCents, shownPrice(placed, priceCents));
   to.close(start);
 }
 
 function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: OrderRow): void {
   const remaining = remainingOf(state, row);
-  const { orderFees, realism } = state;
+  const { orderFees, realism, nets } = state;
   writeFields(to, state, placed, 'resting', {
     filledContracts: placed.contracts - remaining,
-    held: heldBy(placed, remaining, orderFees.carryMicros(row)),
+    held: heldBy(placed, remaining - nets.closes(row), orderFees.carryMicros(row)),
     feesCents: orderFees.feesCents(row),
     pendingUntilMs: realism.arrivesAtMs(row) || realism.cancelsAtMs(row) || null,
   });
@@ -218,7 +226,7 @@ function writeResting(to: JsonWriter, state: ShardState, placed: Placed, row: Or
   to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
 }
 
-/** The hold of an order that waits, of which so many contracts are left. Rules M4, M15, T161. */
+/** The hold of an order that waits, of which so many contracts open. Rules M4, M15, T198, T161. */
 function heldBy({ terms, feeEachMicros }: Placed, left: Contracts, carryMicros: number): Cents {
   if (terms.action === 'sell') return 0;
   return heldCents(terms, left, { eachMicros: feeEachMicros, carryMicros });
@@ -239,15 +247,16 @@ function writeFields(
   { filledContracts, held, feesCents, pendingUntilMs }: OrderMoney,
 ): void {
   const { orderId, contracts, terms, fillModel } = placed;
+  const shown = shownAs(placed);
   to.text(NAMES.orderId, orderId);
-  to.text(NAMES.action, terms.action);
+  to.text(NAMES.action, shown.action);
   writeInstrument(to, naming, placed.instrument);
-  to.text(NAMES.instrumentSide, placed.instrumentSide);
-  to.text(NAMES.orderSide, placed.side);
+  to.text(NAMES.instrumentSide, shown.instrumentSide);
+  to.text(NAMES.orderSide, shown.side);
   to.number(NAMES.contracts, contracts);
   to.number(NAMES.filledContracts, filledContracts);
   to.number(NAMES.remainingContracts, contracts - filledContracts);
-  to.number(NAMES.limitCents, terms.limitPriceCents);
+  to.number(NAMES.limitCents, shownPrice(placed, terms.limitPriceCents));
   to.dollars(NAMES.holdDollars, held);
   to.text(NAMES.timeInForce, terms.timeInForce);
   to.time(NAMES.expiresAt, terms.expiresAtMs);
@@ -261,6 +270,23 @@ function writeFields(
   if (feesCents === null) to.null(NAMES.feesDollars);
   else to.dollars(NAMES.feesDollars, feesCents);
   writeMarketTicker(to, naming, placed.market);
+}
+
+/** A buy that only closes what the other side holds is shown as the sale that it is. Rule T197. */
+function isShownAsSale({ netting }: Pick<Placed, 'netting'>): boolean {
+  return netting !== null && !netting.opens;
+}
+
+function shownAs(placed: Pick<Placed, 'netting' | 'terms' | 'side' | 'instrumentSide'>) {
+  const { side, instrumentSide, terms } = placed;
+  if (!isShownAsSale(placed)) return { action: terms.action, side, instrumentSide };
+  const sold = { side: oppositeSide(side), instrumentSide: oppositeSide(instrumentSide) };
+  return { action: 'sell', ...sold };
+}
+
+function shownPrice(placed: Pick<Placed, 'netting'>, priceCents: PriceCents | null) {
+  if (priceCents === null || !isShownAsSale(placed)) return priceCents;
+  return PAYOUT_CENTS - priceCents;
 }
 
 /** The fields that an order's row shows. The order rests, or did until now. */
@@ -279,6 +305,7 @@ function placedAt(state: ShardState, row: OrderRow): Placed {
     fillModel: fillModelOf(flags),
     latencyMs: state.realism.latencyMs(row),
     feeEachMicros: state.orderFees.has(row) ? state.orderFees.eachMicros(row) : null,
+    netting: state.nets.of(row),
     postOnly: orderMarks.postOnly(row),
     group: group === NO_ROW ? null : orderGroups.idOf(group),
     terms: waitingTermsAt(state, row),
@@ -306,7 +333,7 @@ export function writePlacement(
   const fillPriceCents = soFar?.priceCents ?? outcome?.fillPriceCents ?? null;
   const start = to.open();
   to.text(NAMES.status, rests ? 'resting' : executed ? 'executed' : 'canceled');
-  to.text(NAMES.action, placed.terms.action);
+  to.text(NAMES.action, shownAs(placed).action);
   to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
   to.text(NAMES.idempotencyKey, placed.idempotencyKey);
   to.flag(NAMES.replayed, replayed);
@@ -322,7 +349,7 @@ export function writePlacement(
   to.text(NAMES.fillVenue, venue === null ? null : VENUES[venue]!);
   to.text(NAMES.mode, 'paper');
   to.flag(NAMES.venueData, state.switches.venueData);
-  writeVenuePrice(to, state, NAMES.fillPriceCents, fillPriceCents);
+  writeVenuePrice(to, state, NAMES.fillPriceCents, shownPrice(placed, fillPriceCents));
   to.close(start);
 }
 
