@@ -35,6 +35,8 @@ export type TrailPlaced = {
   /** Null: a market order. */
   limitPriceCents: PriceCents | null;
   expiresAtMs: EpochMs | null;
+  /** It only closes what the account holds of the other side. */
+  closesOnly: boolean;
   /** Its order group; null: it is of none. */
   group: Uuid | null;
 };
@@ -62,6 +64,8 @@ export type TrailFill = {
   cents: Cents;
   /** Null: the order pays no fees. */
   feeCents: Cents | null;
+  /** Of an order that nets: what the fill did to the other side; null: the order nets nothing. */
+  nets: 'opens' | 'closes' | null;
   /** Whether it was filled as it met the book. */
   isTaker: boolean;
   /** Whether it was the rest of the order. */
@@ -86,6 +90,16 @@ export type TrailEnded = {
   order: Uuid;
   status: 'canceled' | 'expired' | 'executed';
   reason: CancelReason;
+};
+
+/** Contracts of a trade were closed together with as many of the other side. */
+export type TrailPaired = {
+  kind: 'paired';
+  number: number;
+  atMs: EpochMs;
+  trade: Uuid;
+  contracts: Contracts;
+  cents: Cents;
 };
 
 /** A trade has ended otherwise than by a sale: its market's result, or a reset of the account. */
@@ -119,6 +133,7 @@ export type TrailEntry =
   | TrailFill
   | TrailAmended
   | TrailQueued
+  | TrailPaired
   | TrailEnded
   | TrailOver
   | TrailCorrected;
@@ -141,6 +156,8 @@ export class TrailMaker {
     let arriving: Uuid | null = null;
     /** The fill that the facts tell of, if it is the account's. */
     let telling: TrailFill | null = null;
+    /** What the next fill does, if its order nets. */
+    let nets: TrailFill['nets'] = null;
     for (const { number, fact } of factsIn(record)) {
       if (fact.kind === 'fill_noted') {
         if (telling !== null) {
@@ -155,9 +172,14 @@ export class TrailMaker {
         continue;
       }
       arriving = arrivingAfter(fact, arriving);
+      if (fact.kind === 'fill_nets') nets = fact.trade === null ? 'opens' : 'closes';
       const entry = entryOf(number, fact, arriving);
       if (entry === null) continue;
-      if (entry.kind === 'fill') telling = entry;
+      if (entry.kind === 'fill') {
+        entry.nets = nets;
+        nets = null;
+        telling = entry;
+      }
       if (number > after) entries.push(entry);
     }
     return entries;
@@ -168,7 +190,6 @@ function arrivingAfter(fact: Fact, arriving: Uuid | null): Uuid | null {
   if (fact.kind === 'order_placed') return fact.latencyMs === 0 ? fact.order : null;
   if (fact.kind === 'order_arrived') return fact.order;
   if (fact.kind === 'order_amended' && !fact.keepsPlace) return fact.order;
-  if (fact.kind === 'order_amended' && !fact.keepsPlace) return fact.order;
   return fact.kind === 'order_queued' ? null : arriving;
 }
 
@@ -178,16 +199,20 @@ function entryOf(number: number, fact: OfAccount, arriving: Uuid | null): TrailE
   switch (fact.kind) {
     case 'order_placed': {
       const { atMs, order, idempotencyKey, market, action, side, contracts } = fact;
-      const { limitPriceCents, expiresAtMs, group } = fact;
+      const { limitPriceCents, expiresAtMs, netting, group } = fact;
       return {
         ...{ kind: 'placed', number, atMs, order, idempotencyKey, market, action, side, contracts },
-        ...{ limitPriceCents, expiresAtMs, group },
+        ...{ limitPriceCents, expiresAtMs, closesOnly: netting !== null && !netting.opens, group },
       };
     }
     case 'order_amended': {
       const { atMs, order, idempotencyKey, contracts, limitPriceCents } = fact;
       const made = { kind: 'amended', number, atMs, order, idempotencyKey } as const;
       return { ...made, contracts, limitPriceCents };
+    }
+    case 'pair_closed': {
+      const { atMs, trade, contracts, cents } = fact;
+      return { kind: 'paired', number, atMs, trade, contracts, cents };
     }
     case 'order_filled':
     case 'order_part_filled':
@@ -227,6 +252,6 @@ function fillOf(
   const { atMs, order, trade, contracts, priceCents, cents, feeCents } = fact;
   return {
     ...{ kind: 'fill', number, atMs, order, trade, contracts, priceCents, cents, feeCents },
-    ...{ isTaker, isLast: fact.kind === 'order_filled', levels: [] },
+    ...{ nets: null, isTaker, isLast: fact.kind === 'order_filled', levels: [] },
   };
 }

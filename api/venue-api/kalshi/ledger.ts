@@ -1,7 +1,7 @@
 /**
  * An account as the venue shows it: orders with their fills, positions netted by market,
- * settlements. It is folded of the account's trail, whose every number the engine's facts have. Rule
- * A210 (api/RULES.md).
+ * settlements. It is folded of the account's trail, whose every number the engine's facts have. Rules
+ * A210, A219 (api/RULES.md).
  */
 import {
   type Cents,
@@ -20,6 +20,7 @@ import type {
   TrailEntry,
   TrailFill,
   TrailOver,
+  TrailPaired,
   TrailPlaced,
 } from '../../../engine/readers/account-trail.ts';
 import type { MarketOutcome } from '../../../engine/rules/messages.ts';
@@ -50,6 +51,10 @@ export type LedgerOrder = {
   updatedAtMs: EpochMs;
   expiresAtMs: EpochMs | null;
   aheadE2: number | null;
+  /** The side whose price its fills have: the one that it buys, or sells of one's own. */
+  pricedIn: Side;
+  /** It sells of a trade, and nets nothing. */
+  sells: boolean;
   group: Uuid | null;
 };
 
@@ -179,6 +184,8 @@ export class Ledger {
         return this.#corrected(entry);
       case 'amended':
         return this.#amended(entry);
+      case 'paired':
+        return this.#paired(entry);
       case 'queued': {
         const order = this.#orders.get(entry.order);
         if (order !== undefined) order.aheadE2 = entry.aheadE2;
@@ -192,16 +199,21 @@ export class Ledger {
   #placed(entry: TrailPlaced): void {
     const { order: id, idempotencyKey, market, action, side, contracts, atMs } = entry;
     const bid = (action === 'buy') === (side === 'yes');
-    const { limitPriceCents, expiresAtMs, group } = entry;
+    const { limitPriceCents, expiresAtMs, closesOnly, group } = entry;
+    // It buys the other side only to close what is held: the venue shows the sale that it is.
+    const shown = closesOnly
+      ? ({ action: 'sell', outcome: side === 'yes' ? 'no' : 'yes' } as const)
+      : { action, outcome: side };
     const order: LedgerOrder = {
-      ...{ id, clientOrderId: idempotencyKey, market, side: bid ? 'bid' : 'ask', action },
+      ...{ id, clientOrderId: idempotencyKey, market, side: bid ? 'bid' : 'ask' },
+      ...shown,
       ...{
-        outcome: side,
         yesCents: limitPriceCents === null ? null : ofYes(side, limitPriceCents),
       },
       ...{ contracts, filled: 0, status: 'resting', reason: null },
       ...{ takerCents: 0, makerCents: 0, takerFeeCents: 0, makerFeeCents: 0 },
-      ...{ placedAtMs: atMs, updatedAtMs: atMs, expiresAtMs, aheadE2: null, group },
+      ...{ placedAtMs: atMs, updatedAtMs: atMs, expiresAtMs, aheadE2: null },
+      ...{ pricedIn: side, sells: action === 'sell', group },
     };
     this.#orders.set(id, order);
     this.#forgetOldOrders();
@@ -237,13 +249,14 @@ export class Ledger {
     this.#onChange({ kind: 'position', position });
   }
 
-  /** What is held after a fill, at which cost. A part of a trade has that part of its cost. */
+  /** What is held after a fill, at which cost. */
   #hold(entry: TrailFill, order: LedgerOrder, position: LedgerPosition, feeCents: Cents): void {
-    const { trade, contracts, cents } = entry;
+    const { trade, contracts, cents, nets } = entry;
     let held = this.#holdings.get(trade);
-    if (order.action === 'buy') {
+    const closes = nets === null ? order.sells : nets === 'closes';
+    if (!closes) {
       if (held === undefined) {
-        const { market, outcome: side } = order;
+        const { market, pricedIn: side } = order;
         held = { market, side, contracts: 0, costCents: 0, soldCents: 0, feesCents: 0 };
         this.#holdings.set(trade, held);
       }
@@ -256,25 +269,43 @@ export class Ledger {
       return;
     }
     if (held === undefined) return;
+    held.feesCents += feeCents;
+    // To buy the other side at a price is to sell this one at what is left of a dollar.
+    const proceedsCents = order.sells ? cents : PAYOUT_CENTS * contracts - cents;
+    this.#sold(trade, held, contracts, proceedsCents);
+    position.realizedCents -= feeCents;
+  }
+
+  /** Contracts of a trade are gone for so much. A part of a trade has that part of its cost. */
+  #sold(trade: Uuid, held: Holding, contracts: Contracts, proceedsCents: Cents): void {
+    const position = this.#positionOf(held.market);
     const isAll = contracts === held.contracts;
     const costCents = isAll
       ? held.costCents
       : Math.floor((held.costCents * contracts) / held.contracts);
     held.contracts -= contracts;
     held.costCents -= costCents;
-    held.soldCents += cents;
-    held.feesCents += feeCents;
+    held.soldCents += proceedsCents;
     position.contracts -= held.side === 'yes' ? contracts : -contracts;
     position.costCents -= costCents;
-    position.realizedCents += cents - costCents - feeCents;
+    position.realizedCents += proceedsCents - costCents;
     if (isAll) this.#holdings.delete(trade);
+  }
+
+  #paired({ trade, contracts, cents, atMs }: TrailPaired): void {
+    const held = this.#holdings.get(trade);
+    if (held === undefined) return;
+    this.#sold(trade, held, contracts, cents);
+    const position = this.#positionOf(held.market);
+    position.updatedAtMs = atMs;
+    this.#onChange({ kind: 'position', position });
   }
 
   #amended({ order: id, atMs, idempotencyKey, contracts, limitPriceCents }: TrailAmended): void {
     const order = this.#orders.get(id);
     if (order === undefined) return;
     order.contracts = contracts;
-    order.yesCents = ofYes(order.outcome, limitPriceCents);
+    order.yesCents = ofYes(order.pricedIn, limitPriceCents);
     order.updatedAtMs = atMs;
     if (!idempotencyKey.startsWith(UNNAMED_CHANGE)) order.clientOrderId = idempotencyKey;
     this.#onChange({ kind: 'order', order });
@@ -382,7 +413,7 @@ function fillsOf(entry: TrailFill, order: LedgerOrder, positionAfter: number): L
       id: idOf(`fill ${order.id} ${number} ${at}`),
       ...{ order: order.id, clientOrderId: order.clientOrderId, market: order.market },
       ...{ side: order.side, action: order.action, outcome: order.outcome, atMs, contracts: size },
-      ...{ yesCents: ofYes(order.outcome, cents), feeCents: shares[at]!, isTaker },
+      ...{ yesCents: ofYes(order.pricedIn, cents), feeCents: shares[at]!, isTaker },
       positionAfter: positionAfter - sign * left,
     };
   });

@@ -1,6 +1,6 @@
 /**
  * Orders: place, cancel, amend, decrease, one by one and batched, and order groups. Rules A211 to
- * A214, A220, A221 (api/RULES.md).
+ * A214, A219 to A221 (api/RULES.md).
  */
 import { randomUUID } from 'node:crypto';
 import { type Static, type TUnknown, Type } from '@sinclair/typebox';
@@ -469,6 +469,7 @@ class OrderDesk {
       ...{ routing: 'venue_a', statedProbPct: null, placedVia: caller.placedVia },
       ...{ placedPrivate: account.isPrivate, connection: null },
       ...{ mayOpen: caller.user.plan !== 'none', mayTrade: switches.trading },
+      ...{ netting: body.reduce_only === true ? 'close' : 'net' },
       ...{ postOnly: body.post_only ?? false, orderGroupId: groupIn(body.order_group_id) },
       ...{ rejectIfLaterThanMs: null, realism: account.realism, counting },
     };
@@ -489,7 +490,6 @@ function requireSupported(body: OrderFields): void {
   if (body.cancel_order_on_pause === true) {
     throw invalidOrder('cancel_order_on_pause is not supported');
   }
-  if (body.reduce_only === true) throw invalidOrder('reduce_only is not supported');
   if (body.post_only === true && body.time_in_force !== 'good_till_canceled') {
     throw invalidParameters('post_only goes with good_till_canceled only');
   }
