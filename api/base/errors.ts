@@ -207,7 +207,7 @@ export const ERRORS = {
   order_group_limit: {
     status: 409,
     message: REJECTIONS.order_group_limit,
-    when: 'the orders of the group have traded as many contracts as its limit within its window',
+    when: 'the group has traded its limit within its window',
   },
   order_groups_full: {
     status: 409,

@@ -144,14 +144,14 @@ const VALUED_COLUMNS: Column<Position>[] = [
 
 type Filled = Pick<Order, 'fillModel' | 'feesDollars'>;
 
-/** Of these rows: their model, and their fees if any of them pays some. Rule U48. */
+/** Of these rows: their fees and their models, where any has more than the simplest. Rule U48. */
 function fillColumns<Row extends Filled>(rows: readonly Row[]): Column<Row>[] {
   const columns: Column<Row>[] = [];
   if (rows.some(({ feesDollars }) => feesDollars !== null)) {
     const fees = ({ feesDollars }: Row) => (feesDollars === null ? null : money(feesDollars));
     columns.push(['fees', fees]);
   }
-  if (rows.some(({ fillModel }) => fillModel !== null)) {
+  if (rows.some(({ fillModel }) => fillModel !== null && fillModel !== 'top_of_book')) {
     columns.push(['fill model', ({ fillModel }) => fillModel]);
   }
   return columns;

@@ -149,8 +149,8 @@ export class OrderGroups {
     return this.#traded.get(row)!.contracts;
   }
 
-  isReached(row: GroupRow, nowMs: EpochMs): boolean {
-    return this.tradedContracts(row, nowMs) >= this.groups.col.contractsLimit.get(row);
+  isReached(row: GroupRow, nowMs: EpochMs, further: Contracts = 0): boolean {
+    return this.tradedContracts(row, nowMs) + further >= this.groups.col.contractsLimit.get(row);
   }
 
   /** The clock went back: every window begins again. */

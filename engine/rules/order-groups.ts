@@ -4,7 +4,13 @@
  * Rules T217 to T222 (engine/RULES.md).
  */
 
-import { type AccountRow, type EpochMs, NO_ROW, type OrderRow } from '../base/units.ts';
+import {
+  type AccountRow,
+  type Contracts,
+  type EpochMs,
+  NO_ROW,
+  type OrderRow,
+} from '../base/units.ts';
 import type { GroupRow } from '../memory/order-groups.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import type { Event } from './events.ts';
@@ -25,6 +31,17 @@ export function groupRefusal(
   const group = account === NO_ROW ? NO_ROW : orderGroups.find(account, orderGroupId!);
   if (group === NO_ROW) return reject('order_group_not_found');
   return orderGroups.isReached(group, nowMs) ? reject('order_group_limit') : null;
+}
+
+/** Whether a fill of an order's placement ends what is left of it. Rules T133, T220. */
+export function endsItsRest(
+  { orderGroups, nowMs }: ShardState,
+  { orderGroupId }: PlaceOrder,
+  account: AccountRow,
+  filled: Contracts,
+): boolean {
+  if (orderGroupId === null || filled === 0) return false;
+  return orderGroups.isReached(orderGroups.find(account, orderGroupId), nowMs, filled);
 }
 
 /** The first group of an account opens it. */

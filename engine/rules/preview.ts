@@ -17,6 +17,7 @@ import { accept } from './decision.ts';
 import type { Event, OrderFilled, OrderPartFilled } from './events.ts';
 import { costCents } from './ledger.ts';
 import type { PlaceOrder } from './messages.ts';
+import { endsItsRest } from './order-groups.ts';
 import { type Subject, subjectOf } from './order-subject.ts';
 import { averagePrice } from './partial-fills.ts';
 import { checkBalance, decideUnderNewKey, heldWhileWaiting, spends } from './place-orders.ts';
@@ -73,14 +74,16 @@ export function preview(current: ShardState, order: PlaceOrder, nowMs: EpochMs):
   const traded = tradedBy(events, placed.contracts);
   const { fill, contracts: filled } = traded;
   const isBuy = order.action === 'buy';
-  const { rests, feeEachMicros, contracts, netting } = placed;
+  const { feeEachMicros, contracts, netting } = placed;
+  const isEnded = placed.rests && endsItsRest(state, order, account, filled);
+  const rests = placed.rests && !isEnded;
   const left = contracts - filled;
   const opens = left - Math.max(0, (netting?.closes ?? 0) - traded.closed);
   const carryMicros = fill?.kind === 'order_part_filled' ? fill.carryMicros : 0;
   const fees = { eachMicros: feeEachMicros, carryMicros };
   return {
     ...nothing,
-    would: rests ? 'rest' : fill === null ? 'cancel' : 'execute',
+    would: rests ? 'rest' : fill === null || isEnded ? 'cancel' : 'execute',
     fill: fill && {
       priceCents: averagePrice(order.action, traded.cents, filled),
       contracts: filled,

@@ -119,6 +119,8 @@ test.serial('U13: orders by status, and one of them with everything about it', a
       'What         buy 10 yes at 7¢, gtc',
       'Status       resting',
       'Filled       0 of 10',
+      'Fill model   top_of_book',
+      'Fees         -',
       'Holds        $0.70',
       'Probability  60%',
       `Placed       ${rested.createdAt} by api`,

@@ -41,7 +41,7 @@ export function accountAdminRoutes({ engine, identity }: Context): Route<Operato
       query: TradesQuery,
       response: TradesAnswer,
       mayBeUnavailable: true,
-      prepare: (query) => ({ ...query, ...placeIn('trades', query), only: filterOf(query) }),
+      prepare: (query) => ({ ...query, ...placeIn('userTrades', query), only: filterOf(query) }),
       run: ({ param, query }, waiter) => {
         const account = accountOf(param);
         const status = query.status ?? null;

@@ -311,7 +311,7 @@ export function filterOf({
 
 /** `before`: the last row of the previous page. Throws `invalid_request` on a malformed cursor. */
 export function placeIn(
-  list: 'orders' | 'trades',
+  list: 'orders' | 'trades' | 'userTrades',
   query: { cursor?: string },
 ): { before: Uuid | null; tag: QueryTag } {
   const tag = tagOf(list, query);

@@ -57,13 +57,10 @@ export const ABOUT_PLACING: About<Static<typeof PlacementAnswer>, OrderBody> = {
   description:
     'A market order fills now at the live price or is refused. A limit order fills at its limit ' +
     'or better. Otherwise a gtc order rests until it fills, is canceled or expires. An ioc or ' +
-    'fok order is canceled at once. A sell covers the whole position.\n\n' +
-    'A refused order stores nothing and does not use its key up. While trading is switched off ' +
-    'new orders are refused, and a repeated order is answered again. Opening a position needs ' +
-    "the basic plan. Execution at a venue needs that venue's scope besides `trade:write`. A field " +
-    'that does not belong to the action and type is 400.\n\n' +
-    'In the examples, put an instrument of `GET /instruments?tradable=true` and a trade of ' +
-    '`GET /portfolio/trades?status=open`.',
+    'fok order is canceled at once. A sell covers the whole position. A refused order stores ' +
+    "nothing and does not use its key up. Execution at a venue needs that venue's scope besides " +
+    '`trade:write`. In the examples, put an instrument of `GET /instruments?tradable=true` and a ' +
+    'trade of `GET /portfolio/trades?status=open`.',
   bodyExamples: {
     'Market buy': MARKET_BUY,
     'Limit buy that rests': LIMIT_BUY,

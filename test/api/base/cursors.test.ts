@@ -74,6 +74,11 @@ const PAGED: Record<string, Paged> = {
   '/eval': { list: 'eval', queries: ['', 'window=all', 'metric=clv'], cursor: BOARD },
   '/traders/{traderId}/picks': { list: 'picks', queries: [''], cursor: at(ROW_ID, ID) },
   '/admin/users': { list: 'users', queries: ['', 'search=a', 'search=b'], cursor: at(ROW_ID, ID) },
+  '/admin/users/{userId}/trades': {
+    list: 'userTrades',
+    queries: ['', 'status=open', 'status=void'],
+    cursor: at(ROW_ID, ID),
+  },
   '/admin/keys': { list: 'keys', queries: ['', `userId=${ID}`], cursor: at(ROW_ID, ID) },
 };
 

@@ -22,7 +22,7 @@ const GRANTS: [route: RegExp, scope: Scope | null | 'session'][] = [
   [/^POST \/backtest$/, 'markets:read'],
   [/^GET \/(account|portfolio|me\/(eval|verdict))/, 'portfolio:read'],
   [/^POST \/portfolio\/orders\/preview$/, 'portfolio:read'],
-  [/^(POST|DELETE) \/portfolio\/orders/, 'trade:write'],
+  [/^(POST|PATCH|DELETE) \/portfolio\/order(s|_groups)/, 'trade:write'],
   [/^GET \/(leaderboard|traders|eval)/, 'records:read'],
 ];
 

@@ -29,6 +29,7 @@ const CODES_BY_STATUS: Record<number, ErrorCode[]> = {
     'game_not_found',
     'trade_not_found',
     'order_not_found',
+    'order_group_not_found',
   ],
   405: ['method_not_allowed'],
   409: [
@@ -48,6 +49,9 @@ const CODES_BY_STATUS: Record<number, ErrorCode[]> = {
     'reset_not_available',
     'already_closed',
     'too_late',
+    'would_take',
+    'order_group_limit',
+    'order_groups_full',
   ],
   429: ['rate_limited', 'quota_exceeded', 'key_creation_limited'],
   500: ['internal_error'],

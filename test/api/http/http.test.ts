@@ -73,11 +73,12 @@ test('A11, A17: a wrong method is 405 before the credential', async (t) => {
   const allowed = {
     '/status': 'GET, HEAD, OPTIONS',
     '/portfolio/orders': 'POST, GET, HEAD, DELETE, OPTIONS',
-    '/portfolio/orders/0195d3a0-0000-7000-8000-000000000001': 'GET, HEAD, DELETE, OPTIONS',
+    '/portfolio/orders/0195d3a0-0000-7000-8000-000000000001': 'GET, HEAD, DELETE, PATCH, OPTIONS',
+    '/portfolio/order_groups': 'POST, GET, HEAD, OPTIONS',
     '/instruments/some-slug/quote': 'GET, HEAD, OPTIONS',
   };
   for (const [path, allow] of Object.entries(allowed)) {
-    const wrong = await api.call('PATCH', path, { token: null });
+    const wrong = await api.call('PUT', path, { token: null });
     t.is(wrong.status, 405, path);
     t.is(wrong.json.error.code, 'method_not_allowed', path);
     t.is(wrong.headers.get('allow'), allow, path);

@@ -148,7 +148,11 @@ test('A121: the previewed price is the worst one of its fills', (t) => {
 });
 
 test('T100: every code of a refusal has its sentence', (t) => {
-  const cannotCome = ['idempotency_key_reused', 'too_late', 'order_not_found', 'account_not_found'];
+  const cannotCome = [
+    ...['idempotency_key_reused', 'too_late', 'order_not_found', 'account_not_found'],
+    // The page sends neither groups nor `postOnly`.
+    ...['order_group_not_found', 'order_groups_full', 'order_group_limit', 'would_take'],
+  ];
   const codes = Object.keys(REJECTIONS) as (keyof typeof REJECTIONS)[];
   for (const code of codes) {
     if (cannotCome.includes(code) || code === 'reset_not_available') continue;

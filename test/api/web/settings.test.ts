@@ -106,7 +106,9 @@ pageTest(
     t.regex(token, /^svc_sk_[\w-]{43}$/);
     await page.keyboard.press('Escape');
     await dialog.waitFor({ state: 'detached' });
-    t.false((await page.content()).includes(token));
+    await eventually('a page without the key', async () =>
+      (await page.content()).includes(token) ? null : true,
+    );
     t.false(((await page.evaluate('JSON.stringify(localStorage)')) as string).includes(token));
 
     const me = await callWithKey(stage, token, 'GET', '/me');

@@ -20,7 +20,7 @@ pageTest(
 
     // A tab in the background draws once a second, and each click waits for it.
     await page.bringToFront();
-    await page.getByText(email).click();
+    await page.getByTitle(email).click();
     await page.getByRole('button', { name: 'Sign out', exact: true }).click();
     // Markets are for visitors, too.
     await page.getByRole('link', { name: 'Sign in', exact: true }).waitFor();
@@ -76,7 +76,7 @@ pageTest(
     await first.page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     const second = await visit(t, stage, { at: '#/markets?status=final' });
     await signIn(second.page, email);
-    await second.page.getByText(email).click();
+    await second.page.getByTitle(email).click();
     await second.page.getByRole('button', { name: 'Sign out everywhere' }).click();
 
     await first.page.getByText('Your session has ended. Sign in again.').waitFor();

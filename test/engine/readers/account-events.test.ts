@@ -23,7 +23,7 @@ type Json = any;
 
 const STEPS = 1000;
 const SEEDS: Readonly<Record<FillModelName, readonly number[]>> = {
-  top_of_book: [3, 5, 7, 31, 14],
+  top_of_book: [3, 5, 7, 31, 30],
   book_depth: [19, 5, 7, 32],
   queue: [3, 5, 18, 25],
 };

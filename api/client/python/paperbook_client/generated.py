@@ -2999,11 +2999,9 @@ class Operations:
         """Place an order. A market order fills now at the live price or is refused. A limit
         order fills at its limit or better. Otherwise a gtc order rests until it fills, is
         canceled or expires. An ioc or fok order is canceled at once. A sell covers the whole
-        position. A refused order stores nothing and does not use its key up. While trading is
-        switched off new orders are refused, and a repeated order is answered again. Opening a
-        position needs the basic plan. Execution at a venue needs that venue's scope besides
-        `trade:write`. A field that does not belong to the action and type is 400. In the
-        examples, put an instrument of `GET /instruments?tradable=true` and a trade of `GET
+        position. A refused order stores nothing and does not use its key up. Execution at a
+        venue needs that venue's scope besides `trade:write`. In the examples, put an
+        instrument of `GET /instruments?tradable=true` and a trade of `GET
         /portfolio/trades?status=open`.
         """
         answer: OrderPlacement = self.call(Call(
@@ -3898,11 +3896,9 @@ class AsyncOperations:
         """Place an order. A market order fills now at the live price or is refused. A limit
         order fills at its limit or better. Otherwise a gtc order rests until it fills, is
         canceled or expires. An ioc or fok order is canceled at once. A sell covers the whole
-        position. A refused order stores nothing and does not use its key up. While trading is
-        switched off new orders are refused, and a repeated order is answered again. Opening a
-        position needs the basic plan. Execution at a venue needs that venue's scope besides
-        `trade:write`. A field that does not belong to the action and type is 400. In the
-        examples, put an instrument of `GET /instruments?tradable=true` and a trade of `GET
+        position. A refused order stores nothing and does not use its key up. Execution at a
+        venue needs that venue's scope besides `trade:write`. In the examples, put an
+        instrument of `GET /instruments?tradable=true` and a trade of `GET
         /portfolio/trades?status=open`.
         """
         answer: OrderPlacement = await self.call(Call(

@@ -1,6 +1,6 @@
 /** Netting, reducing, changes and groups of orders, as the venue has them. */
 import test, { type ExecutionContext } from 'ava';
-import { AWAY, type Called, HOME, newTrader, order, sharedVenue } from './venue-client.ts';
+import { AWAY, type Called, newTrader, order, sharedVenue } from './venue-client.ts';
 
 const server = sharedVenue();
 

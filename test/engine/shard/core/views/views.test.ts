@@ -64,6 +64,8 @@ scenarioTest(
       placedPrivate: false,
       fillModel: 'top_of_book',
       feesDollars: null,
+      orderGroupId: null,
+      postOnly: false,
       marketTicker: 'WIN',
     });
     t.deepEqual(body.positions, [
