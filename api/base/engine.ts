@@ -1,7 +1,7 @@
 /** The sharded engine as requests use it. `Shards` implements it; tests have other engines. */
 
 import type { EpochMs, InstrumentNumber, StreamConnection, Uuid } from '../../engine/base/units.ts';
-import type { LimitUsage } from '../../engine/rules/decision.ts';
+import type { TradeUses } from '../../engine/rules/decision.ts';
 import type {
   AdjustCash,
   Reply,
@@ -40,7 +40,7 @@ export interface Engine {
   /** One Quote as JSON text, or its book, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs, kind?: QuoteKind): Promise<Reply>;
   /** The counts of a key and its owner's account towards the hard trade limits. */
-  tradeUse(owner: Uuid, keyId: Uuid): Promise<LimitUsage>;
+  tradeUse(owner: Uuid, keyId: Uuid): Promise<TradeUses>;
   /** Answers `PricedQuery`: which of these instruments, or of all, have a live price. */
   priced(instruments: readonly InstrumentNumber[] | null, atMs: EpochMs): Promise<Reply>;
   /** Runs a command or query without a key in the account's shard. */

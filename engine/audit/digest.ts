@@ -101,7 +101,9 @@ function accountLine(state: ShardState, account: AccountRow): unknown[] {
 function groupLines({ orderGroups }: ShardState, account: AccountRow): unknown[] {
   const groups = orderGroups.of(account);
   if (groups.length === 0) return [];
-  return [groups.map((group) => [orderGroups.at(group), orderGroups.storedContracts(group)])];
+  const lines = groups.map((group) => [orderGroups.at(group), orderGroups.storedContracts(group)]);
+  // Their rows are used again, so a load finds them in another order.
+  return [lines.map((line) => JSON.stringify(line)).sort()];
 }
 
 function orderLine(state: ShardState, row: OrderRow): string {

@@ -126,7 +126,8 @@ function decideFound(state: ShardState, command: AmendOrder, { account, order }:
     const feeEachMicros = feeEachOf(state, order);
     return accept([amendedEvent(state, command, amended, { feeEachMicros, keepsPlace: true })]);
   }
-  if (state.nets.has(order)) return reject('invalid_request', ONLY_LESS);
+  const isOfClosing = state.nets.has(order) && !state.nets.opens(order);
+  if (isOfClosing && contracts > total) return reject('invalid_request', CLOSES_NO_MORE);
   if (isBuy(col.flags.get(order)) && contracts > total) {
     const beyond = checkPayoutOf(state, account, contracts - total, 'contracts (those added)');
     if (beyond !== null) return reject('invalid_request', beyond);
@@ -135,8 +136,10 @@ function decideFound(state: ShardState, command: AmendOrder, { account, order }:
 }
 
 /** More of it could close what another order has reserved since. Rule T197. */
-const ONLY_LESS =
-  'An order that nets can only get fewer contracts: cancel it, and place another one.';
+const CLOSES_NO_MORE = 'contracts must not grow: the order only closes what is held';
+/** What it trades at once is split as it is placed, and not as it is changed. Rule T197. */
+const NETS_LATER =
+  'limitPriceCents would trade at once, and the order nets: cancel it, and place another one';
 
 /** What the order becomes, and how many contracts of it are left. */
 type Amended = Found & { contracts: Contracts; limitPriceCents: PriceCents; left: Contracts };
@@ -157,6 +160,7 @@ function decideBehind(state: ShardState, command: AmendOrder, amended: Amended):
   const terms = { limitPriceCents, timeInForce: 'gtc', contracts: left } as const;
   const fill = isPending ? null : fillOfWaiting(state, order, terms, state.nowMs);
   if (fill !== null && state.orderMarks.postOnly(order)) return reject('would_take');
+  if (fill !== null && state.nets.has(order)) return reject('invalid_request', NETS_LATER);
   const paysFees = state.orderFees.has(order);
   const fee = fill === null || !paysFees ? null : feeOf(state, order, fill);
   const worst = () => worstEachMicros(state.fees, book, limitPriceCents, state.nowMs);
@@ -196,11 +200,13 @@ function shortOf(
   { fill, fee, feeEachMicros: eachMicros }: Trading,
 ): Decision | null {
   const carryMicros = fee?.carryMicros ?? state.orderFees.carryMicros(order);
+  const closes = state.nets.closes(order);
   const waiting = left - (fill?.contracts ?? 0);
+  const opens = Math.max(0, waiting - closes);
   const terms = { limitPriceCents, boundPriceCents: null };
-  const held = waiting === 0 ? 0 : heldCents(terms, waiting, { eachMicros, carryMicros });
+  const held = waiting === 0 ? 0 : heldCents(terms, opens, { eachMicros, carryMicros });
   const needed = held + (fill?.paidCents ?? 0) + (fee?.cents ?? 0);
-  const more = needed - heldCentsAt(state, order, remainingOf(state, order));
+  const more = needed - heldCentsAt(state, order, remainingOf(state, order) - closes);
   return more <= 0 ? null : checkBalance(state, account, more);
 }
 

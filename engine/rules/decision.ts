@@ -12,8 +12,10 @@ export type Rejection = {
   /** Time until the window of a limit ends. */
   retryAfterSeconds?: number;
 };
-/** The counts of a command's key and account, in all shards. */
-export type LimitUsage = { key: TradeUse; account: TradeUse };
+/** The counts of a key and an account, in all shards. */
+export type TradeUses = { key: TradeUse; account: TradeUse };
+/** Those of a command. `closing`: it counts towards the limits of sells and cancels. */
+export type LimitUsage = TradeUses & { closing: boolean };
 /** `use`: once the command is counted; left out if it was not. */
 export type Decision = { use?: LimitUsage } & Outcome;
 type Outcome =

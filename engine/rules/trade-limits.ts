@@ -44,7 +44,7 @@ export function withinLimits(
 ): Decision {
   const { counting } = attempt;
   if (counting === null) return decide();
-  const use = useOf(state, attempt.account, counting);
+  const use = useOf(state, attempt.account, counting, sellOrCancel);
   const over = overLimit(use, counting, sellOrCancel);
   if (over !== null) return { kind: 'reject', rejection: over, events: [], use };
   return counted(attempt, counting, sellOrCancel, decide(), use);
@@ -61,7 +61,7 @@ export function countedRefusal(
 ): Decision {
   const { counting } = attempt;
   if (counting === null) return refusal;
-  const use = useOf(state, attempt.account, counting);
+  const use = useOf(state, attempt.account, counting, sellOrCancel);
   return overLimit(use, counting, sellOrCancel) === null
     ? counted(attempt, counting, sellOrCancel, refusal, use)
     : { ...refusal, use };
@@ -79,9 +79,12 @@ export function limitsLeft(
   const { counting, account } = command;
   if (counting === null) return null;
   const { keyLimits, accountLimits } = counting;
-  const { key, account: ofAccount } = decision.use ?? useOf(state, account, counting);
+  // An attempt that was not decided is a replay.
+  const isSellOrCancel = command.kind !== 'place' || countsAsSell(command);
+  const use = decision.use ?? useOf(state, account, counting, isSellOrCancel);
+  const { key, account: ofAccount, closing } = use;
   const { atMs } = ofAccount;
-  if (isClosing(command, decision)) {
+  if (closing) {
     return {
       ...{ atMs, closing: true },
       keyPerMinute: keyLimits.closingPerMinute,
@@ -103,14 +106,6 @@ export function limitsLeft(
     accountPerDay: accountLimits.newPerDay,
     accountLeftInDay: left(accountLimits.newPerDay, ofAccount.newInDay),
   };
-}
-
-/** Whether it counts towards the limits of sells and cancels. Rule L3 (engine/RULES.md). */
-function isClosing(command: TradingCommand, decision: Decision): boolean {
-  if (command.kind === 'place') return countsAsSell(command);
-  if (command.kind !== 'amend' || decision.kind === 'replay') return true;
-  const counted = decision.events.find((event) => event.kind === 'trade_counted');
-  return counted === undefined || counted.closing;
 }
 
 const left = (limit: number, used: number) => Math.max(0, limit - used);
@@ -139,10 +134,11 @@ function useOf(
   { tradeCounts, nowMs }: ShardState,
   account: Uuid,
   { keyId, elsewhere }: TradeCounting,
+  closing: boolean,
 ): LimitUsage {
   const here = tradeCounts.use(keyId, nowMs);
   const key = elsewhere === null ? here : sumOfUse([here, elsewhere]);
-  return { key, account: tradeCounts.use(account, nowMs) };
+  return { key, account: tradeCounts.use(account, nowMs), closing };
 }
 
 function overLimit(

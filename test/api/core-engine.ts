@@ -6,7 +6,7 @@ import type {
   EngineState,
   OrderConnections,
 } from '../../api/base/engine.ts';
-import type { LimitUsage } from '../../engine/rules/decision.ts';
+import type { TradeUses } from '../../engine/rules/decision.ts';
 import type {
   Reply,
   SetSwitches,
@@ -84,7 +84,7 @@ export class CoreEngine implements Engine {
     return this.#answer(query);
   }
 
-  tradeUse(owner: string, keyId: string): Promise<LimitUsage> {
+  tradeUse(owner: string, keyId: string): Promise<TradeUses> {
     const shard = { call: (request: TradingCommand | Query) => this.#answer(request) };
     return tradeUseOf([shard], shard, { owner, keyId, atMs: NOON_MS });
   }

@@ -11,7 +11,7 @@ import type {
   OrderConnections,
 } from '../../api/base/engine.ts';
 import type { Catalog } from '../../engine/rules/catalog-entries.ts';
-import type { LimitUsage } from '../../engine/rules/decision.ts';
+import type { TradeUses } from '../../engine/rules/decision.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type {
   Reply,
@@ -125,7 +125,7 @@ export class FakeEngine implements Engine {
     return this.replyQuote(instrumentId, kind);
   }
 
-  async tradeUse(owner: string, keyId: string): Promise<LimitUsage> {
+  async tradeUse(owner: string, keyId: string): Promise<TradeUses> {
     if (this.busy !== null) throw this.busy;
     const shard = { call: async (request: EngineRequest) => this.#answer(request) };
     return tradeUseOf([shard], shard, { owner, keyId, atMs: samples.NOW_MS });

@@ -59,7 +59,9 @@ export function amend(state: ModelState, request: AmendOrder): Reply {
     return orderAnswer(state, order);
   }
 
-  if (order.netting !== null) return refuse('invalid_request');
+  if (order.netting !== null && !order.netting.opens && wanted > total) {
+    return refuse('invalid_request');
+  }
   if (wanted > total && !mayBuy(state, order.account, wanted - total)) {
     return refuse('invalid_request');
   }
@@ -74,10 +76,15 @@ export function amend(state: ModelState, request: AmendOrder): Reply {
     contracts: wanted,
     limitPriceCents: limit,
   };
+  if (changed.netting !== null) {
+    changed.netting.closes = Math.min(changed.netting.closes, wanted - filled);
+  }
   if (order.feesOn && order.action === 'buy') changed.eachMicros = worstMicros(state, changed);
   const left = wanted - filled;
   const offer = order.latencyMs > 0 ? null : offerFor(state, changed, left, limit);
   if (offer !== null && order.postOnly) return refuse('would_take');
+  // What trades at once is split as an order is placed. T197.
+  if (offer !== null && order.netting !== null) return refuse('invalid_request');
   if (order.action === 'buy') {
     const trial = structuredClone(changed);
     let needed = 0;
@@ -93,8 +100,8 @@ export function amend(state: ModelState, request: AmendOrder): Reply {
   }
 
   stopResting(state, order);
-  const { eachMicros } = changed;
-  Object.assign(order, { contracts: wanted, limitPriceCents: limit, eachMicros });
+  const { eachMicros, netting } = changed;
+  Object.assign(order, { contracts: wanted, limitPriceCents: limit, eachMicros, netting });
   order.priority = ++state.priorities;
   order.queue = null;
   order.noted = null;

@@ -4,7 +4,7 @@
 
 import type { EpochMs, TradeUse, Uuid } from '../../base/units.ts';
 import { awayIdOf } from '../../memory/trade-counts.ts';
-import type { LimitUsage } from '../../rules/decision.ts';
+import type { TradeUses } from '../../rules/decision.ts';
 import type { Reply } from '../../rules/messages.ts';
 import type { KeyUseQuery } from '../../rules/queries.ts';
 import { sumOfUse } from '../../rules/trade-limits.ts';
@@ -20,7 +20,7 @@ export async function tradeUseOf(
   shards: readonly Shard[],
   home: Shard,
   { owner, keyId, atMs }: { owner: Uuid; keyId: Uuid; atMs: EpochMs },
-): Promise<LimitUsage> {
+): Promise<TradeUses> {
   const ofKey = shards.map((shard) => useIn(shard, shard === home ? keyId : awayIdOf(keyId), atMs));
   const [account, ...key] = await Promise.all([useIn(home, owner, atMs), ...ofKey]);
   return { key: sumOfUse(key), account: account! };

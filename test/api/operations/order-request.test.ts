@@ -45,6 +45,7 @@ const fieldless = {
   tradeId: null,
   rejectIfLaterThanMs: null,
   postOnly: false,
+  netting: null,
   orderGroupId: null,
   realism: null,
 };
