@@ -11,6 +11,7 @@ import type { Channel, StreamState } from '../../client/stream-types.ts';
 import { forgetAccount, takeEvent, takePortfolio } from './account.ts';
 import { API, call } from './calls.ts';
 import { comebacks, isMissing } from './loaded.ts';
+import { dismissAbsences } from './problems.ts';
 import { type Further, QuoteCarriers } from './quote-carriers.ts';
 import { dropQuote, forgetQuotes, quotesFrom, takeQuote } from './quotes.ts';
 import { BASE } from './request.ts';
@@ -178,6 +179,7 @@ function enter(state: StreamState): void {
     connection.value = { state: state.state };
     if (state.state === 'open' && lostAtMs.value !== null) {
       lostAtMs.value = null;
+      dismissAbsences();
       comeBack();
     }
   } else if (state.error !== null) void refused(state.error, stream?.lastEventId ?? null);

@@ -1,6 +1,7 @@
 import test from 'ava';
 import { CallError } from '../../../api/web/state/call-error.ts';
 import { comebacks, Loader } from '../../../api/web/state/loaded.ts';
+import { dismissAbsences, dismissAll, problems, report } from '../../../api/web/state/problems.ts';
 
 function loaderOf() {
   const asked: PromiseWithResolvers<string>[] = [];
@@ -100,4 +101,24 @@ test('U44: while the server is away the last answer stays, and is asked for agai
   fails = refused;
   await loader.load('a');
   t.is(loader.of('a').state, 'failed', 'a refusal is an answer');
+});
+
+test('A120: the problem of a server that is away goes once it is back, another one stays', (t) => {
+  const of = (status: number | null) =>
+    new CallError('No.', {
+      status,
+      code: null,
+      requestId: String(status),
+      retryAfterSeconds: null,
+    });
+  for (const status of [null, 503]) {
+    report(of(status));
+    t.is(problems.value.length, 1, 'the same sentence once');
+    dismissAbsences();
+    t.deepEqual(problems.value, []);
+  }
+  report(of(409));
+  dismissAbsences();
+  t.is(problems.value.length, 1);
+  dismissAll();
 });
