@@ -30,7 +30,7 @@ import { fillFee, worstEachMicros } from './order-fees.ts';
 import { remainingOf } from './partial-fills.ts';
 import { checkBalance, checkPayoutOf } from './place-orders.ts';
 import type { ShardState } from './state.ts';
-import { countedRefusal, withinLimits } from './trade-limits.ts';
+import { countedRefusal, uncounted, withinLimits } from './trade-limits.ts';
 import { heldCents, heldCentsAt, waitingTermsAt } from './waiting-terms.ts';
 
 /** The command's order is found; null: the account has no such order that waits. */
@@ -45,11 +45,13 @@ export function decideAmend(state: ShardState, command: AmendOrder): Decision {
   const lessens = found === null || isLess(state, found.order, command);
   const closes = found === null || lessens || isSell(state.orders.col.flags.get(found.order));
   if (known !== undefined) {
-    if (isSameAmend(known, command)) return { kind: 'replay' };
+    if (isSameAmend(known, command)) return uncounted(state, command, closes, { kind: 'replay' });
     return countedRefusal(state, command, closes, reject('idempotency_key_reused'));
   }
   // A cancel works while trading is off, and so does a smaller order.
-  if (!lessens && !command.mayTrade) return reject('trading_off');
+  if (!lessens && !command.mayTrade) {
+    return uncounted(state, command, closes, reject('trading_off'));
+  }
   return withinLimits(state, command, closes, () => {
     if (found === null) return notWaiting(state, account, command);
     if (!closes && !command.mayOpen) return reject('membership_required');

@@ -140,7 +140,9 @@ export function planNet(
   const asked = order.contracts!;
   const own = { account, market: market.number, side };
   const other = { account, market: market.number, side: oppositeSide(side) };
-  const [bought, held] = [closable(state, own, true), closable(state, other, true)];
+  // If others close contracts of a side, all that can be sold without an end of a buy is for them.
+  const ofNewOrder = (of: HeldSide) => closable(state, of, reserved(state, of) === 0);
+  const [bought, held] = [ofNewOrder(own), ofNewOrder(other)];
   const freeOf = (trades: readonly Closable[], of: HeldSide) => {
     return Math.max(0, sumOf(trades) - reserved(state, of));
   };

@@ -67,6 +67,17 @@ export function countedRefusal(
     : { ...refusal, use };
 }
 
+/** A decision that does not count, with what its limits leave. */
+export function uncounted(
+  state: ShardState,
+  { account, counting }: Attempt,
+  sellOrCancel: boolean,
+  decision: Decision,
+): Decision {
+  if (counting === null) return decision;
+  return { ...decision, use: useOf(state, account, counting, sellOrCancel) };
+}
+
 /**
  * The remaining limits of a command after its decision; null: it has none. Rule L13
  * (engine/RULES.md).
@@ -79,7 +90,7 @@ export function limitsLeft(
   const { counting, account } = command;
   if (counting === null) return null;
   const { keyLimits, accountLimits } = counting;
-  // An attempt that was not decided is a replay.
+  // A placement that is not counted has no such counts.
   const isSellOrCancel = command.kind !== 'place' || countsAsSell(command);
   const use = decision.use ?? useOf(state, account, counting, isSellOrCancel);
   const { key, account: ofAccount, closing } = use;

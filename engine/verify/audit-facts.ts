@@ -355,6 +355,8 @@ class FactsAudit {
   /** Remembers a fill until a fact that cannot tell of it. */
   #follow(fact: Fact): void {
     if (fact.kind === 'fill_nets') this.#opensNet = fact.trade === null;
+    // What opens may go to a trade that the order has opened before.
+    if (fact.kind === 'trade_grown') this.#opensNet = false;
     if (fact.kind === 'order_filled' || fact.kind === 'order_part_filled') this.#filled = fact;
     else if (!OF_FILLS.has(fact.kind)) this.#filled = null;
   }

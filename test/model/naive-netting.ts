@@ -32,7 +32,9 @@ export function workingOn(state: ModelState, trade: ModelTrade): ModelOrder | un
 function closable(state: ModelState, held: Held, ofNewOrder: boolean): ModelTrade[] {
   return heldBy(state, held).filter((trade) => {
     const working = workingOn(state, trade);
-    return working === undefined || (ofNewOrder && working.action === 'buy');
+    if (working === undefined) return true;
+    // If others close contracts of the side, no buy ends for it. T195.
+    return ofNewOrder && working.action === 'buy' && reserved(state, held) === 0;
   });
 }
 
