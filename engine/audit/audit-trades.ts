@@ -105,7 +105,8 @@ export function checkEnd(
     hasTraded === (fillPriceCents !== null),
     'has a fill price without a fill, or a fill without a price',
   );
-  if (fillPriceCents === null) return;
+  // Before a change of an order its fills had another limit.
+  if (fillPriceCents === null || placed.isAmended === true) return;
   const limit = limitPriceCents ?? boundPriceCents ?? (action === 'buy' ? PAYOUT_CENTS : 0);
   check(
     reaches(action, fillPriceCents, limit),

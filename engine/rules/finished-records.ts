@@ -20,7 +20,11 @@ import type { ClosedTrade, OrderAmended, OrderOutcome, OrderPlaced } from './eve
 import type { FactPlace, TradeCorrectedFact, TradeSettledFact } from './facts.ts';
 
 /** An order as it was placed, without row numbers, which may be reused by now. */
-export type PlacedOrder = Omit<OrderPlaced, 'kind' | 'order' | 'position'> & { place: FactPlace };
+export type PlacedOrder = Omit<OrderPlaced, 'kind' | 'order' | 'position'> & {
+  place: FactPlace;
+  /** As it was changed last: fills before that had another limit. */
+  isAmended?: true;
+};
 
 /** What has used an idempotency key: a placement, or the change of an order. Rules T91, T214. */
 export type KeyUse =

@@ -259,7 +259,7 @@ export class ShardRecords implements FinishedRecords {
     const fact = expect(this.#factAt(place), 'order_placed', 'order_amended');
     if (fact.kind === 'order_placed') return placedOrder(account, place, fact);
     const placed = expect(this.#factAt(fact.placed), 'order_placed');
-    return placedOrder(account, place, amendedOrder(placed, fact));
+    return { ...placedOrder(account, place, amendedOrder(placed, fact)), isAmended: true };
   }
 
   ended(placed: PlacedOrder): EndedOrder {
