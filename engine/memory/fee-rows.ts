@@ -5,7 +5,8 @@
 
 import { invariant } from '../base/invariant.ts';
 import { type Cents, NO_ROW } from '../base/units.ts';
-import { grown, Table } from './table.ts';
+import { SparseRows } from './sparse-rows.ts';
+import { Table } from './table.ts';
 
 export const FEE_COLUMNS = {
   /** Charged so far; below zero: rebates. */
@@ -23,15 +24,14 @@ type Units = { feesCents: Cents };
 
 export class FeeRows<Row extends number> {
   readonly table: Table<typeof FEE_COLUMNS, Record<never, never>, FeeRow, Units>;
-  /** By the row of an order or trade, one more than the row of its fees; 0: it pays none. */
-  #rows = new Int32Array(0);
+  readonly #rows = new SparseRows<Row, FeeRow>();
 
   constructor(name: string) {
     this.table = new Table(name, FEE_COLUMNS, {}, 'of');
   }
 
   has(of: Row): boolean {
-    return of < this.#rows.length && this.#rows[of] !== 0;
+    return this.#rows.has(of);
   }
 
   /** Null: it pays no fees. */
@@ -77,7 +77,7 @@ export class FeeRows<Row extends number> {
   end(of: Row): void {
     if (!this.has(of)) return;
     this.table.release(this.#rowOf(of));
-    this.#rows[of] = 0;
+    this.#rows.remove(of);
   }
 
   /** The orders or trades that pay fees. */
@@ -91,16 +91,13 @@ export class FeeRows<Row extends number> {
   }
 
   #rowOf(of: Row): FeeRow {
-    invariant(this.has(of), 'fees are read of what pays none');
-    return (this.#rows[of]! - 1) as FeeRow;
+    const row = this.#rows.of(of);
+    invariant(row !== NO_ROW, 'fees are read of what pays none');
+    return row;
   }
 
   #note(of: Row, row: FeeRow): void {
     invariant((of as number) !== NO_ROW, 'fees belong to nothing');
-    if (of >= this.#rows.length) {
-      const capacity = Math.max(of + 1, 2 * this.#rows.length, 128);
-      this.#rows = grown(this.#rows, new Int32Array(capacity));
-    }
-    this.#rows[of] = row + 1;
+    this.#rows.set(of, row);
   }
 }

@@ -14,7 +14,8 @@ import {
   type PlacedNetting,
   type PositionRow,
 } from '../base/units.ts';
-import { grown, Table } from './table.ts';
+import { SparseRows } from './sparse-rows.ts';
+import { Table } from './table.ts';
 
 export const NET_COLUMNS = {
   /** What its fills have cost so far, in terms of the side that it buys. */
@@ -49,8 +50,7 @@ export class NetOrders {
     {},
     'order',
   );
-  /** By order, one more than its row; 0: it nets nothing. */
-  #rows = new Int32Array(0);
+  readonly #rows = new SparseRows<OrderRow, NetRow>();
   /** What the next fill of an order does: it closes contracts of a trade, or opens one. */
   #next: { order: OrderRow; closes: PositionRow | null; contracts: Contracts } | null = null;
 
@@ -60,7 +60,7 @@ export class NetOrders {
   }
 
   has(order: OrderRow): boolean {
-    return order < this.#rows.length && this.#rows[order] !== 0;
+    return this.#rows.has(order);
   }
 
   /** As it was placed, with what still closes; null: it nets nothing. */
@@ -151,7 +151,7 @@ export class NetOrders {
   end(order: OrderRow): void {
     if (!this.has(order)) return;
     this.table.release(this.#rowOf(order));
-    this.#rows[order] = 0;
+    this.#rows.remove(order);
   }
 
   /** Every order that has a row. */
@@ -165,16 +165,12 @@ export class NetOrders {
   }
 
   #rowOf(order: OrderRow): NetRow {
-    invariant(this.has(order), 'what an order nets is read, and it nets nothing');
-    return (this.#rows[order]! - 1) as NetRow;
+    const row = this.#rows.of(order);
+    invariant(row !== NO_ROW, 'what an order nets is read, and it nets nothing');
+    return row;
   }
 
   #show(row: NetRow): void {
-    const order = this.table.col.order.get(row);
-    if (order >= this.#rows.length) {
-      const capacity = Math.max(order + 1, this.#rows.length * 2, 128);
-      this.#rows = grown(this.#rows, new Int32Array(capacity));
-    }
-    this.#rows[order] = row + 1;
+    this.#rows.set(this.table.col.order.get(row), row);
   }
 }

@@ -7,7 +7,8 @@
 import { invariant } from '../base/invariant.ts';
 import { NO_ROW, type OrderRow } from '../base/units.ts';
 import type { GroupRow } from './order-groups.ts';
-import { grown, Table } from './table.ts';
+import { SparseRows } from './sparse-rows.ts';
+import { Table } from './table.ts';
 
 export const MARK_COLUMNS = {
   /** The place in the log at which an amended order was placed; below 0: it was not amended. */
@@ -35,24 +36,23 @@ export class OrderMarks {
     {},
     'order',
   );
-  /** By order, one more than its row; 0: it has none. */
-  #rows = new Int32Array(0);
+  readonly #rows = new SparseRows<OrderRow, MarkRow>();
 
   /** Whether it may only rest, and not take. */
   postOnly(order: OrderRow): boolean {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     return row !== NO_ROW && this.table.col.postOnly.get(row) === 1;
   }
 
   /** `NO_ROW`: it is of none. */
   group(order: OrderRow): GroupRow {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     return row === NO_ROW ? NO_GROUP : this.table.col.group.get(row);
   }
 
   /** Where an amended order was placed; null: it was not amended. */
   placedAt(order: OrderRow): Place | null {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     if (row === NO_ROW) return null;
     const { placedRecord, placedOffset } = this.table.col;
     const record = placedRecord.get(row);
@@ -61,13 +61,13 @@ export class OrderMarks {
 
   /** Its place among orders that met the book when they were placed; 0: no amend has moved it. */
   arrival(order: OrderRow): number {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     return row === NO_ROW ? 0 : this.table.col.arrival.get(row);
   }
 
   /** An order is placed that has any of both. */
   keep(order: OrderRow, { postOnly, group }: { postOnly: boolean; group: GroupRow }): void {
-    invariant(this.#rowOf(order) === NO_ROW, 'an order was placed twice');
+    invariant(this.#rows.of(order) === NO_ROW, 'an order was placed twice');
     const row = this.#claim(order);
     const to = this.table.change(row);
     to.postOnly.set(row, postOnly ? 1 : 0);
@@ -76,7 +76,7 @@ export class OrderMarks {
 
   /** An order that was placed there is amended. `arrival` null: it keeps its place on its book. */
   amended(order: OrderRow, { record, offset }: Place, arrival: number | null): void {
-    let row = this.#rowOf(order);
+    let row = this.#rows.of(order);
     if (row === NO_ROW) row = this.#claim(order);
     const to = this.table.change(row);
     to.placedRecord.set(row, record);
@@ -86,17 +86,17 @@ export class OrderMarks {
 
   /** Its group is gone. */
   leaveGroup(order: OrderRow): void {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     invariant(row !== NO_ROW, 'an order leaves a group that is of none');
     this.table.change(row).group.set(row, NO_GROUP);
   }
 
   /** The order is done. */
   remove(order: OrderRow): void {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     if (row === NO_ROW) return;
     this.table.release(row);
-    this.#rows[order] = 0;
+    this.#rows.remove(order);
   }
 
   /** Every order that has a row. */
@@ -122,16 +122,7 @@ export class OrderMarks {
     return row;
   }
 
-  #rowOf(order: OrderRow): MarkRow | typeof NO_ROW {
-    return order < this.#rows.length ? ((this.#rows[order]! - 1) as MarkRow) : NO_ROW;
-  }
-
   #show(row: MarkRow): void {
-    const order = this.table.col.order.get(row);
-    if (order >= this.#rows.length) {
-      const capacity = Math.max(order + 1, this.#rows.length * 2, 128);
-      this.#rows = grown(this.#rows, new Int32Array(capacity));
-    }
-    this.#rows[order] = row + 1;
+    this.#rows.set(this.table.col.order.get(row), row);
   }
 }

@@ -14,7 +14,8 @@ import {
   type PlacedUnder,
   type PriceCents,
 } from '../base/units.ts';
-import { grown, Table } from './table.ts';
+import { SparseRows } from './sparse-rows.ts';
+import { Table } from './table.ts';
 
 export const REALISM_COLUMNS = {
   /** When it meets the book; 0: it has. */
@@ -52,11 +53,10 @@ export type PendingTerms = {
 export class OrderRealism {
   readonly table: Table<typeof REALISM_COLUMNS, Record<never, never>, RealismRow, Units> =
     new Table('realism', REALISM_COLUMNS, {}, 'order');
-  /** By order, one more than its row; 0: it has none. */
-  #rows = new Int32Array(0);
+  readonly #rows = new SparseRows<OrderRow, RealismRow>();
 
   of(order: OrderRow): PlacedUnder {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     if (row === NO_ROW) return PLAIN;
     const { latencyMs, bits } = this.table.col;
     const flags = bits.get(row);
@@ -84,37 +84,37 @@ export class OrderRealism {
 
   /** 0: it met the book when it was placed. */
   latencyMs(order: OrderRow): number {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     return row === NO_ROW ? 0 : this.table.col.latencyMs.get(row);
   }
 
   /** When a pending order meets the book; 0: it is not pending. */
   arrivesAtMs(order: OrderRow): EpochMs {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     return row === NO_ROW ? 0 : this.table.col.arrivesAtMs.get(row);
   }
 
   /** When its cancel meets the book; 0: it has none. */
   cancelsAtMs(order: OrderRow): EpochMs {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     return row === NO_ROW ? 0 : this.table.col.cancelsAtMs.get(row);
   }
 
   boundPriceCents(order: OrderRow): PriceCents | null {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     return row === NO_ROW ? null : this.table.col.boundPriceCents.get(row) || null;
   }
 
   /** One more than the index of its time in force; 0: a market order. */
   timeInForce(order: OrderRow): number {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     invariant(row !== NO_ROW, 'the time in force of an order is read that keeps none');
     return this.table.col.timeInForce.get(row);
   }
 
   /** Keeps what an order was placed under; `pending` null: it has met the book. */
   keep(order: OrderRow, under: PlacedUnder, pending: PendingTerms | null): void {
-    invariant(this.#rowOf(order) === NO_ROW, 'an order was placed twice');
+    invariant(this.#rows.of(order) === NO_ROW, 'an order was placed twice');
     invariant(under.latencyMs > 0 === (pending !== null), 'an order waits without latency');
     const row = this.table.claim();
     const to = this.table.change(row);
@@ -136,13 +136,13 @@ export class OrderRealism {
 
   /** Its place among orders that met the book when they were placed; 0: it is as it was placed. */
   arrival(order: OrderRow): number {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     return row === NO_ROW ? 0 : this.table.col.arrival.get(row);
   }
 
   /** It has met the book. */
   arrived(order: OrderRow, arrival: number): void {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     invariant(row !== NO_ROW, 'an order meets the book that was not pending');
     const to = this.table.change(row);
     to.arrivesAtMs.set(row, 0);
@@ -151,21 +151,21 @@ export class OrderRealism {
 
   /** It was amended, and meets the book again then. */
   arrivesAgain(order: OrderRow, arrivesAtMs: EpochMs): void {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     invariant(row !== NO_ROW, 'an amended order waits that has no latency');
     this.table.change(row).arrivesAtMs.set(row, arrivesAtMs);
   }
 
   /** Its owner has canceled it, and the cancel meets the book then. */
   cancelAt(order: OrderRow, cancelsAtMs: EpochMs): void {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     invariant(row !== NO_ROW, 'a cancel waits whose order has no latency');
     this.table.change(row).cancelsAtMs.set(row, cancelsAtMs);
   }
 
   /** Nothing of it falls due later than its latency from now. */
   waitAtMost(order: OrderRow, nowMs: EpochMs): void {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     invariant(row !== NO_ROW, 'an order waits that has no latency');
     const { arrivesAtMs, cancelsAtMs, latencyMs } = this.table.change(row);
     const mostMs = nowMs + latencyMs.get(row);
@@ -175,10 +175,10 @@ export class OrderRealism {
 
   /** The order is done. */
   remove(order: OrderRow): void {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     if (row === NO_ROW) return;
     this.table.release(row);
-    this.#rows[order] = 0;
+    this.#rows.remove(order);
   }
 
   /** Every order that has a row. */
@@ -192,20 +192,11 @@ export class OrderRealism {
   }
 
   #has(order: OrderRow, bit: number): boolean {
-    const row = this.#rowOf(order);
+    const row = this.#rows.of(order);
     return row !== NO_ROW && (this.table.col.bits.get(row) & bit) !== 0;
   }
 
-  #rowOf(order: OrderRow): RealismRow | typeof NO_ROW {
-    return order < this.#rows.length ? ((this.#rows[order]! - 1) as RealismRow) : NO_ROW;
-  }
-
   #show(row: RealismRow): void {
-    const order = this.table.col.order.get(row);
-    if (order >= this.#rows.length) {
-      const capacity = Math.max(order + 1, this.#rows.length * 2, 128);
-      this.#rows = grown(this.#rows, new Int32Array(capacity));
-    }
-    this.#rows[order] = row + 1;
+    this.#rows.set(this.table.col.order.get(row), row);
   }
 }

@@ -5,8 +5,8 @@ import { CheckOutcome } from '../../parts/check-outcome.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Empty } from '../../parts/notice.tsx';
+import { SignedActions } from '../../parts/signed-actions.tsx';
 import type { AccountId } from '../../state/account-id.ts';
-import { giveFile } from '../../state/download.ts';
 import { type ReceiptOf, ReceiptState } from '../../state/receipt.ts';
 import { fillWords, receiptFacts, receiptFileName } from './receipt-words.ts';
 
@@ -64,24 +64,15 @@ function Fills({ signed: { receipt } }: { signed: SignedReceipt }) {
 }
 
 function Actions({ signed, state }: { signed: SignedReceipt; state: ReceiptState }) {
-  const save = () => {
-    giveFile(receiptFileName(signed), 'application/json', [`${JSON.stringify(signed)}\n`]);
-  };
   return (
     <div class="receipt-actions">
-      <div class="buttons">
-        <button
-          type="button"
-          class="button primary"
-          disabled={state.check.now.value.state === 'checking'}
-          onClick={() => void state.check.verify(signed)}
-        >
-          Verify
-        </button>
-        <button type="button" class="button" onClick={save}>
-          Download the receipt
-        </button>
-      </div>
+      <SignedActions
+        what="receipt"
+        signed={signed}
+        fileName={receiptFileName(signed)}
+        isChecking={state.check.now.value.state === 'checking'}
+        onVerify={() => void state.check.verify(signed)}
+      />
       <p class="hint">
         This server has signed the receipt. Whoever gets the file can check it here, or by{' '}
         <code>paperbook verify-receipt</code> without any server.

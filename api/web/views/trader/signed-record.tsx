@@ -1,9 +1,9 @@
 /** The signed record of 90 days, and its check in the browser. */
 import { useEffect } from 'preact/hooks';
-import type { SignedTrackRecord, Trader } from '../../../client/generated.js';
+import type { Trader } from '../../../client/generated.js';
 import { CheckOutcome } from '../../parts/check-outcome.tsx';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
-import { giveFile } from '../../state/download.ts';
+import { SignedActions } from '../../parts/signed-actions.tsx';
 import type { TraderState } from '../../state/trader.ts';
 import { BySeries, RecordTable } from './record-table.tsx';
 import { recordFileName } from './trader-words.ts';
@@ -28,35 +28,21 @@ export function SignedRecord({ of: { id }, state }: { of: Trader; state: TraderS
           <>
             <RecordTable record={signed.record} />
             <BySeries record={signed.record} />
-            <Actions signed={signed} state={state} />
+            <SignedActions
+              what="record"
+              signed={signed}
+              fileName={recordFileName(signed)}
+              isChecking={state.check.now.value.state === 'checking'}
+              onVerify={() => void state.check.verify(signed)}
+            >
+              <a href="v1/track-record/keys" download="track-record-keys.json">
+                Download the server’s public keys
+              </a>
+            </SignedActions>
             <CheckOutcome of={state.check.now.value} what="record" keyId={signed.envelope.keyId} />
           </>
         )}
       </Loading>
     </section>
-  );
-}
-
-function Actions({ signed, state }: { signed: SignedTrackRecord; state: TraderState }) {
-  const save = () => {
-    giveFile(recordFileName(signed), 'application/json', [`${JSON.stringify(signed)}\n`]);
-  };
-  return (
-    <div class="buttons">
-      <button
-        type="button"
-        class="button primary"
-        disabled={state.check.now.value.state === 'checking'}
-        onClick={() => void state.check.verify(signed)}
-      >
-        Verify
-      </button>
-      <button type="button" class="button" onClick={save}>
-        Download the record
-      </button>
-      <a href="v1/track-record/keys" download="track-record-keys.json">
-        Download the server’s public keys
-      </a>
-    </div>
   );
 }
