@@ -314,3 +314,10 @@ function listing(
     venueEvent: null,
   };
 }
+
+type Row = Record<string, unknown>;
+/** Of what a placement answers. */
+export const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
+export const orderOf = (reading: { body: Row }) => reading.body.order as Row;
+export const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
+export const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;

@@ -6,12 +6,12 @@ import {
   type Scenario,
   scenarioTest,
   TOTAL,
+  tradeOf,
   WIN,
   WIN_B,
 } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
-const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
 const tradesOf = (scenario: Scenario) => {
   const page = { limit: 50, before: null, organizationSlug: null, status: null };
   return scenario.ask({ kind: 'trades', account: ALICE, ...page }).body.trades as Row[];

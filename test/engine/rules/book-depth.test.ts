@@ -3,17 +3,17 @@ import {
   ALICE,
   BOB,
   HOUR_MS,
+  idOfOrder,
+  idOfTrade,
+  orderOf,
   type Scenario,
   scenarioTest,
+  tradeOf,
   WIN,
   WIN_B,
 } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
-const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
-const orderOf = (reading: { body: Row }) => reading.body.order as Row;
-const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
-const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const filled = (scenario: Scenario, orderId: string) => scenario.order(orderId).filledContracts;
 const openTrades = (scenario: Scenario, account = ALICE) => {
   const page = { limit: 50, before: null, organizationSlug: null, status: null };

@@ -4,23 +4,22 @@ import {
   BOB,
   HOME,
   HOUR_MS,
+  idOfOrder,
+  idOfTrade,
   OVER,
+  orderOf,
   type Scenario,
   scenarioTest,
+  tradeOf,
   WIN,
 } from '../../model/scenario.ts';
 import { OTHER_TERMS } from '../fixtures.ts';
 
-type Row = Record<string, unknown>;
 /** Terms of other orders than limit buys, and terms that say how an order came and not what it asks. */
 const OF_OTHERS: ReadonlySet<string> = new Set([
   ...['action', 'boundPriceCents'],
   ...['placedVia', 'placedPrivate', 'connection'],
 ]);
-const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
-const orderOf = (reading: { body: Row }) => reading.body.order as Row;
-const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
-const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scenario: Scenario) => scenario.account().balanceDollars;
 
 scenarioTest(

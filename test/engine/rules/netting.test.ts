@@ -10,17 +10,17 @@ import { PRESETS } from '../../../engine/rules/realism.ts';
 import {
   createEngineScenario,
   HOME,
+  idOfOrder,
+  idOfTrade,
+  orderOf,
   type Scenario,
   scenarioTest,
+  tradeOf,
   WIN,
 } from '../../model/scenario.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 type Row = Record<string, unknown>;
-const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
-const orderOf = (reading: { body: Row }) => reading.body.order as Row;
-const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
-const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 
 /** An ask of the venue: a buy of no. */
 function ask(

@@ -4,20 +4,20 @@ import {
   BOB,
   HOME,
   HOUR_MS,
+  idOfOrder,
+  idOfTrade,
   LONELY,
   OVER,
+  orderOf,
   type Scenario,
   scenarioTest,
   TOTAL,
   TWICE,
+  tradeOf,
   WIN,
 } from '../../model/scenario.ts';
 
 type Row = Record<string, unknown>;
-const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
-const orderOf = (reading: { body: Row }) => reading.body.order as Row;
-const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
-const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const balance = (scenario: Scenario) => scenario.account().balanceDollars;
 
 scenarioTest(

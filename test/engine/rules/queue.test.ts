@@ -5,6 +5,7 @@ import {
   ALICE,
   BOB,
   createEngineScenario,
+  orderOf,
   type Scenario,
   scenarioTest,
   WIN,
@@ -16,7 +17,6 @@ type Row = Record<string, unknown>;
 type Side = 'yes' | 'no';
 const QUEUE = { fillModel: 'queue' } as const;
 const on = { source: 0, market: WIN };
-const orderOf = (reading: { body: Row }) => reading.body.order as Row;
 const idOf = (reading: { body: Row }) => orderOf(reading).orderId as string;
 const filled = (scenario: Scenario, reading: { body: Row }, account = ALICE) => {
   const query = { kind: 'order', account, organizationSlug: null } as const;

@@ -1,11 +1,16 @@
 /** What a sell is of, what it costs, and where; and a sell beside one that rests for the position. */
-import { catalog, HOME, OVER, scenarioTest, TOTAL, WIN } from '../../model/scenario.ts';
-
-type Row = Record<string, unknown>;
-const tradeOf = (reading: { body: Row }) => reading.body.trade as Row;
-const orderOf = (reading: { body: Row }) => reading.body.order as Row;
-const idOfTrade = (reading: { body: Row }) => tradeOf(reading).tradeId as string;
-const idOfOrder = (reading: { body: Row }) => orderOf(reading).orderId as string;
+import {
+  catalog,
+  HOME,
+  idOfOrder,
+  idOfTrade,
+  OVER,
+  orderOf,
+  scenarioTest,
+  TOTAL,
+  tradeOf,
+  WIN,
+} from '../../model/scenario.ts';
 
 for (const timeInForce of ['ioc', 'fok'] as const) {
   scenarioTest(
