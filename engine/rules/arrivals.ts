@@ -6,13 +6,12 @@
 
 import { invariant } from '../base/invariant.ts';
 import type { Contracts, EpochMs, OrderRow } from '../base/units.ts';
-import type { LevelTaken } from '../memory/market-liquidity.ts';
 import { closingMs } from './closing.ts';
 import { type CancelReason, type Event, fillEvent, type OrderEnded } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { type Fill, levelsOf, takerOf, tradeOf } from './fill-model.ts';
-import { noteTaken, takerNote } from './fill-notes.ts';
+import { consumedBy, noteTaken, takeFound, takerNote } from './fill-notes.ts';
 import { actionOf, fillModelOf, isRouted, sideOf } from './flags.ts';
 import { joinsQueue, possibleFill, reasonUnfilled } from './meet-book.ts';
 import { partNotes, waitingNetEvents } from './net-orders.ts';
@@ -58,29 +57,21 @@ function meet(state: ShardState, order: OrderRow, atMs: EpochMs, facts: FactSink
   settleAccount(state, state.orders.col.account.get(order), facts);
   // A result may have ended it before.
   if (!state.orders.isLive(order)) return;
-  const { events, taken } = eventsAndTaken(state, order, atMs);
-  for (const event of events) emit(state, facts, event);
+  const { found, taken } = takeFound(
+    state,
+    atMs,
+    () => {
+      const fill = fillThen(state, order, atMs);
+      return { fill, events: eventsOf(state, order, atMs, fill) };
+    },
+    ({ fill, events }) => (events.some(isTrade) ? consumedBy(fill) : null),
+  );
+  for (const event of found.events) emit(state, facts, event);
   noteTaken(state, facts, atMs, taken);
   endReached(state, atMs, facts);
 }
 
-/** Once no other shard was faster. Rule T231. */
-function eventsAndTaken(
-  state: ShardState,
-  order: OrderRow,
-  atMs: EpochMs,
-): { events: readonly Event[]; taken: readonly LevelTaken[] } {
-  for (;;) {
-    const fill = fillThen(state, order, atMs);
-    const events = eventsOf(state, order, atMs, fill);
-    const trades = events.some(({ kind }) => {
-      return kind === 'order_filled' || kind === 'order_part_filled';
-    });
-    const consumption = trades ? fill!.consumption : null;
-    const taken = consumption === null ? [] : state.fillModel.consume(consumption, atMs);
-    if (taken !== null) return { events, taken };
-  }
-}
+const isTrade = ({ kind }: Event) => kind === 'order_filled' || kind === 'order_part_filled';
 
 /** The fill that is possible then. */
 function fillThen(state: ShardState, order: OrderRow, atMs: EpochMs): Fill | null {

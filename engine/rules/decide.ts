@@ -16,6 +16,7 @@ import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
 import type { CancelReason, OrderEnded } from './events.ts';
+import { takeFound } from './fill-notes.ts';
 import { isCountable } from './ledger.ts';
 import type {
   AdjustCash,
@@ -41,20 +42,18 @@ import { decideTag } from './trade-tags.ts';
  */
 export const CANCEL_ALL_MAX = 2000;
 
-/**
- * `decide`, with the displayed sizes taken that the decision uses up. It decides again if another
- * shard has taken some of them meanwhile, so one of the two goes on. Rule T231 (engine/RULES.md).
- */
+/** `decide`, with the displayed sizes taken that the decision uses up. Rule T231 (engine/RULES.md). */
 export function decideAndTake(
   state: ShardState,
   command: Command,
 ): { decision: Decision; taken: readonly LevelTaken[] } {
-  for (;;) {
-    const decision = decide(state, command);
-    const consumption = decision.kind === 'accept' ? decision.consumption : null;
-    const taken = consumption === null ? [] : state.fillModel.consume(consumption, command.atMs);
-    if (taken !== null) return { decision, taken };
-  }
+  const { found: decision, taken } = takeFound(
+    state,
+    command.atMs,
+    () => decide(state, command),
+    (found) => (found.kind === 'accept' ? found.consumption : null),
+  );
+  return { decision, taken };
 }
 
 export function decide(state: ShardState, command: Command): Decision {

@@ -1,7 +1,7 @@
 /**
  * What the log says of a fill beyond the fill's own fact. For its receipt: who took, how old the
  * quote was, and the levels that it walked. For the next start: what it took of levels that accounts
- * share. Rules T187, T233 (engine/RULES.md).
+ * share. Rules T187, T231, T233 (engine/RULES.md).
  */
 
 import { type Action, type EpochMs, PAYOUT_CENTS } from '../base/units.ts';
@@ -9,7 +9,7 @@ import type { LevelTaken } from '../memory/market-liquidity.ts';
 import type { FillNoted } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
-import type { Fill } from './fill-model.ts';
+import type { Consumption, Fill } from './fill-model.ts';
 import type { ShardState } from './state.ts';
 
 /** Of an order that takes as it meets the book. */
@@ -35,6 +35,29 @@ function walkedBy({ levels }: Fill, action: Action): FillNoted['levels'] {
   if (action === 'buy') return levels;
   return levels.map(([askCents, contracts]) => [PAYOUT_CENTS - askCents, contracts]);
 }
+
+/**
+ * What `find` finds, with the displayed sizes taken that it uses up. It is asked again if another
+ * shard has taken some of them meanwhile, so one of the two goes on. Rule T231.
+ */
+export function takeFound<Found>(
+  { fillModel }: ShardState,
+  atMs: EpochMs,
+  find: () => Found,
+  consumptionOf: (found: Found) => Consumption | null,
+): { found: Found; taken: readonly LevelTaken[] } {
+  for (;;) {
+    const found = find();
+    const consumption = consumptionOf(found);
+    const taken = consumption === null ? NOTHING_TAKEN : fillModel.consume(consumption, atMs);
+    if (taken !== null) return { found, taken };
+  }
+}
+
+const NOTHING_TAKEN: readonly LevelTaken[] = [];
+
+/** What a fill uses up; null: there is none, or it uses up nothing. */
+export const consumedBy = (fill: Pick<Fill, 'consumption'> | null) => fill?.consumption ?? null;
 
 /** What a fill has taken of levels that accounts share; its events are applied before. */
 export function noteTaken(

@@ -5,13 +5,12 @@
 
 import { invariant } from '../base/invariant.ts';
 import { type EpochMs, NO_PRICE, type OrderRow, type Side } from '../base/units.ts';
-import type { LevelTaken } from '../memory/market-liquidity.ts';
 import { prefetched } from '../memory/prefetch.ts';
 import { fillEvent } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { levelsOf, takerOf, tradeOf } from './fill-model.ts';
-import { makerNote, noteTaken } from './fill-notes.ts';
+import { consumedBy, makerNote, noteTaken, takeFound } from './fill-notes.ts';
 import { actionOf, fillModelOf } from './flags.ts';
 import { partNotes, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
@@ -140,7 +139,6 @@ function reachedOn(state: ShardState, book: Book, atMs: EpochMs): readonly Reach
 }
 
 const NONE: readonly Reached[] = [];
-const NOTHING_TAKEN: readonly LevelTaken[] = [];
 
 /**
  * The orders of a ladder whose price level is at least `ask`, prefetched: best price level first,
@@ -181,14 +179,13 @@ function fillResting(
     contracts,
     model,
   };
-  let fill = state.fillModel.orderArrives(state, book, price, want, atMs);
-  let taken: readonly LevelTaken[] | null = NOTHING_TAKEN;
-  while (fill !== null && fill.consumption !== null) {
-    taken = state.fillModel.consume(fill.consumption, atMs);
-    if (taken !== null) break;
-    fill = state.fillModel.orderArrives(state, book, price, want, atMs);
-  }
-  if (fill === null || taken === null) return;
+  const { found: fill, taken } = takeFound(
+    state,
+    atMs,
+    () => state.fillModel.orderArrives(state, book, price, want, atMs),
+    consumedBy,
+  );
+  if (fill === null) return;
   invariant(fill.contracts <= contracts, 'a fill model fills more than is left of an order');
   invariant(fill.askCents <= want.upToCents, 'a fill model fills beyond the limit of an order');
   const { market } = fill;

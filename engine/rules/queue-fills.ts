@@ -19,13 +19,13 @@ import {
   type PriceE4,
   type Side,
 } from '../base/units.ts';
-import type { LevelTaken, VolumeName } from '../memory/market-liquidity.ts';
+import type { VolumeName } from '../memory/market-liquidity.ts';
 import { closingMs } from './closing.ts';
 import { fillEvent, type OrderQueued, type QueueMeeting, type QueueMet } from './events.ts';
 import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { isShared, type Queues, type Taker, takerOf } from './fill-model.ts';
-import { noteTaken } from './fill-notes.ts';
+import { consumedBy, noteTaken, takeFound } from './fill-notes.ts';
 import { actionOf } from './flags.ts';
 import type { ExactBook } from './followed-levels.ts';
 import { costCents } from './ledger.ts';
@@ -245,14 +245,13 @@ function meetCrossing(on: In, { market, side }: Place, order: OrderRow): void {
     contracts,
     model: 'queue',
   } as const;
-  let crossing = queues.crossing(market, want);
-  let taken: readonly LevelTaken[] | null = null;
-  while (crossing !== null) {
-    taken = state.fillModel.consume(crossing.consumption!, on.atMs);
-    if (taken !== null) break;
-    crossing = queues.crossing(market, want);
-  }
-  if (crossing === null || taken === null) return;
+  const { found: crossing, taken } = takeFound(
+    state,
+    on.atMs,
+    () => queues.crossing(market, want),
+    consumedBy,
+  );
+  if (crossing === null) return;
   const before = { aheadE2: state.queue.aheadE2(order), partE2: state.queue.partE2(order) };
   const volumeE2 = crossing.contracts * CONTRACT;
   met(on, order, { by: 'book', volumeE2, ...before });
