@@ -2,6 +2,7 @@ import test from 'ava';
 import { audit } from '../../../engine/audit/audit.ts';
 import type { AmendOrder, Reply } from '../../../engine/rules/messages.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
+import { ACCOUNT_LIMITS, KEY_LIMITS } from '../../../engine/rules/trade-limits.ts';
 import { ALICE, BOB, type Scenario, scenarioTest, WIN } from '../../model/scenario.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../memory-engine.ts';
@@ -265,6 +266,24 @@ scenarioTest('T212: what rests at no limit of its own is not changed', (t, creat
     t.is(amend(scenario, id, { contracts: 4 }).code, 'invalid_request');
     t.is(amend(scenario, id, { limitPriceCents: 4 }).code, 'invalid_request');
   }
+});
+
+test('L3, L13: a refused change tells the limits that it counts towards', (t) => {
+  const { engine, orderId } = changedEngine();
+  const { account } = placeOrder();
+  const limits = { keyLimits: KEY_LIMITS, accountLimits: ACCOUNT_LIMITS };
+  const counting = { keyId: uuidOf(900), ...limits, elsewhere: null };
+  const change = { kind: 'amend', atMs: NOON_MS, account, orderId, counting } as const;
+  const send = (over: Partial<AmendOrder>, idempotencyKey: string) => {
+    const fields = { contracts: null, limitPriceCents: null, mayOpen: true, mayTrade: true };
+    return engine.command({ ...change, ...fields, ...over, idempotencyKey });
+  };
+  const off = { limitPriceCents: 39, mayTrade: false };
+  t.like(send(off, 'off'), { code: 'trading_off', limits: { closing: false, keyLeftInDay: 50 } });
+  t.like(send({ contracts: 20 }, 'less'), { limits: { closing: true, keyLeftInMinute: 19 } });
+  for (let sent = 0; sent < 10; sent++) send({ limitPriceCents: 30 + sent }, `price-${sent}`);
+  const over = send({ limitPriceCents: 29 }, 'too-many');
+  t.like(over, { code: 'rate_limited', limits: { closing: false, keyLeftInMinute: 0 } });
 });
 
 /** An engine whose order was changed twice, by which it has filled in part. */

@@ -342,6 +342,28 @@ scenarioTest(
   },
 );
 
+scenarioTest(
+  'T194, T195: pairs leave what another order closes, though a buy that rests holds more',
+  (t, createScenario) => {
+    const scenario = createScenario({ fillModel: 'book_depth' });
+    scenario.book(WIN, [[40, 50]], [[43, 5]]);
+    scenario.buy(5);
+    const closer = idOfOrder(ask(scenario, 5, restsAt(40)));
+    scenario.book(WIN, [[40, 50]], [[44, 4]]);
+    scenario.limitBuy(44, 10);
+    scenario.buy(3, { side: 'no' });
+    // All of the yes that no buy works on is for the first order.
+    ask(scenario, 2, restsAt(40));
+    t.deepEqual(scenario.engine.conservation(), []);
+    t.like(scenario.order(closer), { status: 'resting', remainingContracts: 5 });
+    t.deepEqual(openTrades(scenario), [
+      ['yes', 5, 2.15],
+      ['yes', 4, 1.76],
+      ['no', 3, 1.8],
+    ]);
+  },
+);
+
 test('T195, T198: what would close more than is held, or holds for it, fails the audit', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   const nets = () => engine.state().nets;

@@ -157,6 +157,25 @@ scenarioTest('T162, T222: under latency its orders end when their cancels arrive
   t.like(scenario.order(placed), { status: 'canceled', cancelReason: 'canceled_by_owner' });
 });
 
+test('T217, D3: groups are the same after a restart, in whatever rows they are', (t) => {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  const { account } = placeOrder();
+  const of = { atMs: NOON_MS, account, counting: null };
+  const make = (id: number) => {
+    const limits = { contractsLimit: id, windowSeconds: 15 };
+    const made = engine.command({ kind: 'make_order_group', ...of, group: uuidOf(id), ...limits });
+    t.true(made.ok);
+  };
+  for (const id of [1, 2, 3]) make(id);
+  t.true(engine.command({ kind: 'remove_order_group', ...of, group: uuidOf(1) }).ok);
+  // It takes the row of the removed one.
+  make(4);
+  const before = engine.digest();
+  engine.checkpoint();
+  engine.crash();
+  t.deepEqual(engine.digest(), before);
+});
+
 test('T217, D3: a restart knows groups, their orders and their fills', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });

@@ -2,6 +2,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import nodePath from 'node:path';
 import { type Database, type Key, open } from 'lmdb';
+import type { FillModelName } from '../../../engine/base/units.ts';
 import { ByteReader, ByteWriter } from '../../../engine/format/bytes.ts';
 import { headCodec } from '../../../engine/format/codec.ts';
 import { readFact, writeFact } from '../../../engine/format/fact-layouts.ts';
@@ -28,7 +29,11 @@ export const ALICE = uuidOf(1);
 export const BOB = uuidOf(2);
 const DAY_MS = 86_400_000;
 
-export function openShard(path: string, checkpointEveryFacts = 1000): Promise<Shard> {
+export function openShard(
+  path: string,
+  checkpointEveryFacts = 1000,
+  fillModel: FillModelName = 'top_of_book',
+): Promise<Shard> {
   return Shard.open({
     path,
     shard: Number(/shard-(\d+)$/.exec(path)?.[1] ?? 0),
@@ -36,7 +41,7 @@ export function openShard(path: string, checkpointEveryFacts = 1000): Promise<Sh
     checkpointEveryFacts,
     quoteMaxAgeMs: 15_000,
     routingBandCents: 10,
-    fillModel: 'top_of_book',
+    fillModel,
   });
 }
 

@@ -1,12 +1,14 @@
 /** Breaches of facts that a checkpoint covers: nothing plays them again, so each must be looked at. */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { Uuid } from '../../../engine/base/units.ts';
 import { ByteReader } from '../../../engine/format/bytes.ts';
+import type { Message } from '../../../engine/format/codec.ts';
 import { readFact } from '../../../engine/format/fact-layouts.ts';
 import { INDEX_CLASS, placeAt } from '../../../engine/index/entry.ts';
 import { LogReader } from '../../../engine/log/log-reader.ts';
 import { uuidWords } from '../../../engine/memory/uuid-words.ts';
 import type { Fact } from '../../../engine/rules/facts.ts';
+import type { DepthLevel } from '../../../engine/rules/messages.ts';
 import { identityOf } from '../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../engine/shard/store/shard-log.ts';
 import { auditFacts, type PlacedFact } from '../../../engine/verify/audit-facts.ts';
@@ -295,4 +297,60 @@ test.serial('D97: an order that ended before ends again, and the index has both'
     problems.join('; '),
   );
   await shard.abandon();
+});
+
+type Levels = { yesBids: DepthLevel[]; yesAsks: DepthLevel[] };
+
+/** Verifies a shard by levels after these orders of Alice, each at the levels of its moment. */
+async function problemsAfter(
+  t: ExecutionContext,
+  steps: readonly (Levels & { command: Message })[],
+) {
+  const dir = tempDir(t);
+  const shard = await openShard(dir, 1000, 'book_depth');
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }]);
+  for (const { yesBids, yesAsks, command } of steps) {
+    const [[yesBidCents, yesBidContracts], [yesAskCents, yesAskContracts]] = [
+      yesBids[0]!,
+      yesAsks[0]!,
+    ];
+    const top = { yesBidCents, yesBidContracts, yesAskCents, yesAskContracts };
+    shard.run([quoteTick({ ...top, depth: { yesBids, yesAsks } })]);
+    const [reply] = shard.run([command]);
+    t.true(reply?.ok, JSON.stringify(reply));
+  }
+  t.is([...shard.state.orders.rows()].length, 0, 'all orders have ended');
+  await shard.abandon();
+  return (await verifyShard(dir, 0, 1, null))!.problems;
+}
+
+test.serial(
+  'T209, D16: a fill at the limit before a change is no breach of the one after',
+  async (t) => {
+    const at: Levels = { yesBids: [[30, 9]], yesAsks: [[43, 4]] };
+    const order = placeOrder({ account: ALICE, limitPriceCents: 43 });
+    const { orderId, account } = order;
+    const of = { atMs: NOON_MS, account, orderId, counting: null };
+    const change = { contracts: null, limitPriceCents: 35, mayOpen: true, mayTrade: true };
+    const problems = await problemsAfter(t, [
+      { ...at, command: order },
+      { ...at, command: { kind: 'amend', ...of, ...change, idempotencyKey: 'lower' } },
+      { ...at, command: { kind: 'cancel', ...of } },
+    ]);
+    t.deepEqual(problems, []);
+  },
+);
+
+test.serial('T192, D16: a trade that grows is counted once, whatever opens after it', async (t) => {
+  const at = (size: number): Levels => ({
+    yesBids: [[40, size]],
+    yesAsks: [[43, 9]],
+  });
+  const net = { side: 'no', netting: 'net', limitPriceCents: 60 } as const;
+  const problems = await problemsAfter(t, [
+    { ...at(4), command: placeOrder({ account: ALICE, ...net, contracts: 9 }) },
+    // A quote of more fills the order again, and its trade grows.
+    { ...at(7), command: placeOrder({ account: ALICE, contracts: 1 }) },
+  ]);
+  t.deepEqual(problems, []);
 });
