@@ -110,7 +110,7 @@ test('R9: the state hash covers quotes', async (t) => {
   ];
   const hashes = await Promise.all(others.map((feed) => hashOf(feed)));
   t.is(new Set([plain, ...hashes]).size, others.length, 'all but the last one differ');
-  t.is(await hashOf([first, ladder(8)]), hashes.at(-1), 'the top alone counts');
+  t.is(await hashOf([first, ladder(8)]), hashes.at(-1)!, 'the top alone counts');
   t.not(
     await hashOf([first, ladder(8)], 'book_depth'),
     await hashOf([first, ladder(7)], 'book_depth'),
