@@ -16,7 +16,7 @@ import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
 import type { CancelReason, OrderEnded } from './events.ts';
-import { takeFound } from './fill-notes.ts';
+import { takeConsumed } from './fill-notes.ts';
 import { isCountable } from './ledger.ts';
 import type {
   AdjustCash,
@@ -47,13 +47,12 @@ export function decideAndTake(
   state: ShardState,
   command: Command,
 ): { decision: Decision; taken: readonly LevelTaken[] } {
-  const { found: decision, taken } = takeFound(
-    state,
-    command.atMs,
-    () => decide(state, command),
-    (found) => (found.kind === 'accept' ? found.consumption : null),
-  );
-  return { decision, taken };
+  for (;;) {
+    const decision = decide(state, command);
+    const consumption = decision.kind === 'accept' ? decision.consumption : null;
+    const taken = takeConsumed(state, command.atMs, consumption);
+    if (taken !== null) return { decision, taken };
+  }
 }
 
 export function decide(state: ShardState, command: Command): Decision {

@@ -248,9 +248,17 @@ export function fillEvent(
   if (contracts === remaining) {
     return { kind: 'order_filled', atMs, order, priceCents, venue, cents, feeCents };
   }
-  const carryMicros = fee === null ? 0 : fee.carryMicros;
-  const money = { priceCents, venue, cents, feeCents };
-  return { kind: 'order_part_filled', atMs, order, contracts, ...money, carryMicros };
+  return {
+    kind: 'order_part_filled',
+    atMs,
+    order,
+    contracts,
+    priceCents,
+    venue,
+    cents,
+    feeCents,
+    carryMicros: fee === null ? 0 : fee.carryMicros,
+  };
 }
 
 type Traded = 'contracts' | 'priceCents' | 'venue' | 'cents';

@@ -61,7 +61,7 @@ function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
     }
     const { instrument, polarity } = market.shownBy;
     const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
-    return { market, instrument, side: asked, instrumentSide, contracts, ...PLAIN_BUY };
+    return buyOf(market, instrument, asked, instrumentSide, contracts);
   }
   const instrument = state.instrumentsById.get(order.instrumentId!);
   if (instrument === undefined || !isKnown(instrument)) {
@@ -70,11 +70,18 @@ function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   const { home } = instrument;
   if (home === null) return reject('no_tradable_listing');
   const side = home.polarity === 1 ? asked : oppositeSide(asked);
-  const { market } = home;
-  return { market, instrument, side, instrumentSide: asked, contracts, ...PLAIN_BUY };
+  return buyOf(home.market, instrument, side, asked, contracts);
 }
 
-const PLAIN_BUY = { position: null, net: null };
+function buyOf(
+  market: Market,
+  instrument: Instrument,
+  side: Side,
+  instrumentSide: Side,
+  contracts: number,
+): Subject {
+  return { market, instrument, side, instrumentSide, contracts, position: null, net: null };
+}
 
 /** All of a position, on its own market. Rules T50, T51, T55, T56 (engine/RULES.md). */
 function sellSubject(
