@@ -28,7 +28,13 @@ import {
 } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
-import { ByteReader, type ByteWriter, type IdPlace, type InPlaceReader } from './bytes.ts';
+import {
+  ByteReader,
+  type ByteWriter,
+  type IdPlace,
+  type InPlaceReader,
+  type WordPlace,
+} from './bytes.ts';
 import {
   always,
   type Compiled,
@@ -619,16 +625,18 @@ export function readFact(from: ByteReader): Fact {
 }
 
 /** The fields of facts that are ids. */
-type IdField = 'account' | 'order' | 'trade' | 'parlay' | 'key';
+type IdField = 'account' | 'order' | 'trade' | 'parlay' | 'key' | 'group';
 type InPlace<F> = {
-  [K in keyof F as K extends 'idempotencyKey' ? never : K]: K extends IdField
+  [K in keyof F]: K extends IdField
     ? null extends F[K]
       ? IdPlace | null
       : IdPlace
-    : F[K];
+    : K extends 'idempotencyKey'
+      ? WordPlace
+      : F[K];
 };
 type InPlaceOfEach<F> = F extends Fact ? InPlace<F> : never;
-/** A fact whose ids are places in the bytes that it was read from. It has no idempotency key. */
+/** A fact whose ids and keys are places in the bytes that it was read from. */
 export type FactInPlace<K extends Fact['kind'] = Fact['kind']> = InPlaceOfEach<
   Extract<Fact, { kind: K }>
 >;

@@ -5,6 +5,7 @@
 
 import { invariant } from '../base/invariant.ts';
 import {
+  type EpochMs,
   HOME_VENUE,
   type MarketNumber,
   marketName,
@@ -41,7 +42,6 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
       id,
       entry: null,
       listed: false,
-      game: null,
       listings: [],
       home: null,
       opensAtMs: 0,
@@ -53,18 +53,16 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   }
   for (const slug of outdatedStatuses(state.catalog.games, catalog.games)) state.games.delete(slug);
   state.catalog = catalog;
-  for (const { slug } of catalog.games) state.listedGames.add(slug);
+  for (const game of catalog.games) state.listedGames.set(game.slug, game);
   for (const instrument of state.instruments) instrument.listed = false;
   for (const market of state.markets) {
     market.shownBy = null;
     market.closesAtMs = Number.POSITIVE_INFINITY;
   }
-  const games = new Map(catalog.games.map((game) => [game.slug, game]));
   for (const entry of catalog.instruments) {
     const instrument = state.instrumentsById.get(entry.id);
     invariant(instrument !== undefined, 'a catalog lists an instrument without a number');
     instrument.listed = true;
-    instrument.game = games.get(entry.gameSlug ?? '') ?? null;
     describe(state, instrument, entry);
     for (const { market, polarity } of instrument.listings) {
       const isBetter = market.shownBy === null || market.shownBy.polarity < polarity;
@@ -73,9 +71,10 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   }
   for (const instrument of state.instruments) {
     if (instrument.listed) continue;
-    if (mayForget(state, instrument)) forget(instrument);
+    if (mayForget(state, instrument)) forget(state, instrument);
     else closeMarkets(instrument);
   }
+  closePastMarkets(state);
   releaseBooks(state);
   for (const book of state.booksByKey.values()) watchMarkets(book);
   // So that an order finds its ladders made.
@@ -98,8 +97,12 @@ function mayForget(state: ShardState, { entry, listings, described }: Instrument
 }
 
 /** The log describes it to whoever asks. Rule K59 (feeds/FORMATS.md). */
-function forget(instrument: Instrument): void {
-  const { home } = instrument;
+function forget(state: ShardState, instrument: Instrument): void {
+  const { home, entry, listings, number } = instrument;
+  const open = listings.flatMap(({ market }) => (market.outcome === null ? [market.number] : []));
+  if (entry?.closesAt !== undefined && open.length > 0) {
+    state.pastCloses.set(number, { atMs: Date.parse(entry.closesAt), markets: open });
+  }
   instrument.entry = null;
   instrument.listings = [];
   instrument.home = home === null ? null : { market: home.market, polarity: home.polarity };
@@ -116,6 +119,16 @@ function closeMarkets({ entry, listed, listings }: Instrument): void {
   for (const { market } of listings) {
     const counts = listed || market.shownBy === null;
     if (counts) market.closesAtMs = Math.min(market.closesAtMs, closesAtMs);
+  }
+}
+
+/** Markets of other venues, whose instruments are of the past. Rule T129 (engine/RULES.md). */
+export function closePastMarkets(state: ShardState): void {
+  for (const { atMs, markets } of state.pastCloses.values()) {
+    for (const number of markets) {
+      const market = state.markets[number]!;
+      if (market.shownBy === null) market.closesAtMs = Math.min(market.closesAtMs, atMs);
+    }
   }
 }
 
@@ -176,11 +189,16 @@ export function describe(
 ): void {
   instrument.entry = entry;
   instrument.isPast = false;
-  instrument.opensAtMs = entry.opensAt === null ? 0 : Date.parse(entry.opensAt);
+  state.pastCloses.delete(instrument.number);
+  instrument.opensAtMs = opensAtMsOf(entry);
   instrument.listings = listingsOf(state, entry);
   const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);
   instrument.home = homes.length === 1 ? homes[0]! : null;
   closeMarkets(instrument);
+}
+
+export function opensAtMsOf({ opensAt }: CatalogInstrument): EpochMs {
+  return opensAt === null ? 0 : Date.parse(opensAt);
 }
 
 /** Its listings with their markets, home venue first. */

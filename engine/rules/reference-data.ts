@@ -14,7 +14,7 @@ import type {
   SourceNumber,
   Venue,
 } from '../base/units.ts';
-import type { CatalogGame, CatalogInstrument, CatalogListing } from './catalog-entries.ts';
+import type { CatalogInstrument, CatalogListing } from './catalog-entries.ts';
 import type { MarketOutcome, Payouts } from './messages.ts';
 
 /** Settings of a shard that do not change while it runs. Rule G4 (api/RULES.md). */
@@ -103,7 +103,6 @@ export type Instrument = {
    * and settles.
    */
   listed: boolean;
-  game: CatalogGame | null;
   /** Its listings' markets, home venue first. */
   listings: InstrumentListing[];
   /** The one venue_a listing; null when there is none, or more than one. */
@@ -115,6 +114,8 @@ export type Instrument = {
   /** It is dropped and settled. Its description is in the log alone. Rule K59 (feeds/FORMATS.md). */
   isPast: boolean;
 };
+
+export type PastClose = { atMs: EpochMs; markets: readonly MarketNumber[] };
 
 /** Whether callers may name it: a dropped instrument with a result is over. Rule T121 (engine/RULES.md). */
 export function isKnown({ listed, listings, isPast }: Instrument): boolean {

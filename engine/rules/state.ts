@@ -34,7 +34,7 @@ import type { TakenLevels } from '../memory/taken-levels.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { AppliedChange } from './applied-change.ts';
-import type { Catalog } from './catalog-entries.ts';
+import type { Catalog, CatalogGame } from './catalog-entries.ts';
 import type { TradeTag } from './events.ts';
 import type { FeeTable } from './fee-table.ts';
 import type { FillModel } from './fill-model.ts';
@@ -47,6 +47,7 @@ import type {
   CoreConfig,
   Instrument,
   Market,
+  PastClose,
   Source,
   Switches,
 } from './reference-data.ts';
@@ -149,9 +150,14 @@ export type ShardState = {
   readonly marketsByName: Map<string, Market>;
   readonly instruments: Instrument[];
   readonly instrumentsById: Map<string, Instrument>;
+  /** Of instruments of the past: when their markets without a result close. */
+  readonly pastCloses: Map<InstrumentNumber, PastClose>;
   readonly names: CatalogNaming;
-  /** Slugs of every game that a catalog has listed. */
-  readonly listedGames: Set<string>;
+  /**
+   * Every game that a catalog has listed, by slug, with its last description. Null: a checkpoint of
+   * an earlier program has no description of a game that the catalog no longer lists.
+   */
+  readonly listedGames: Map<string, CatalogGame | null>;
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
   /** Counts changes of the data that `referenceDataOf` returns. */
   referenceDataVersion: number;

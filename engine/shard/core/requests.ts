@@ -41,7 +41,6 @@ import type {
   ResultsQuery,
   SettledQuery,
 } from '../../rules/queries.ts';
-import { isKnown } from '../../rules/reference-data.ts';
 import { REJECTIONS, type RejectionCode } from '../../rules/rejections.ts';
 import { resetAccount } from '../../rules/reset.ts';
 import { settleBeforeAnswer } from '../../rules/settle-before-answer.ts';
@@ -172,10 +171,8 @@ export function answerQuery(
       return null;
     }
     case 'book': {
-      const instrument = state.instrumentsById.get(timed.instrumentId);
-      if (instrument === undefined || !isKnown(instrument)) {
-        return refuseWith('instrument_not_found');
-      }
+      const instrument = quotedInstrument(state, timed.instrumentId);
+      if (instrument === null) return refuseWith('instrument_not_found');
       writeBook(to, state, instrument, timed.atMs);
       return null;
     }

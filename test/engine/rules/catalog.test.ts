@@ -317,6 +317,70 @@ test('K59, T121: what is dropped after its result is described by the log, also 
   t.is(shown().refused, 'market_resolved');
 });
 
+test('K59, T129: what is dropped after its result keeps its game, its venue and its closing, also after a crash', (t) => {
+  // It trades on two markets of venue_a, so it has no home market. Venue_b tells no result.
+  const entry = CATALOG.instruments.find(({ id }) => id === ROUTED)!;
+  const other = { ...entry.listings[0]!, venueMarketId: 'T1' };
+  const both = {
+    ...entry,
+    listings: [...entry.listings, other],
+    closesAt: new Date(NOON_MS - 1).toISOString(),
+  };
+  const engine = engineWith({ ...CATALOG, instruments: [both] });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  for (const market of [T1, T2]) {
+    engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market, ...pays });
+  }
+  const [game] = CATALOG.games;
+  const isFinal = { ...game!, status: 'final' } as const;
+  engine.command({
+    kind: 'catalog',
+    atMs: NOON_MS,
+    catalog: { ...CATALOG, games: [isFinal], instruments: [] },
+  });
+  const nothing: Catalog = { ...CATALOG, games: [], instruments: [] };
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: nothing });
+  const shown = () => {
+    const named = { instrumentId: ROUTED, atMs: NOON_MS };
+    const quote = engine.query({ kind: 'instrument_quote', ...named });
+    const book = engine.query({ kind: 'book', ...named });
+    const { matchup, gameStatus, omitted } = JSON.parse(quote.ok ? quote.body : '{}');
+    return { matchup, gameStatus, omitted, venue: JSON.parse(book.ok ? book.body : '{}').venue };
+  };
+  for (let round = 0; round < 3; round++) {
+    t.true(engine.state().instruments[2]!.isPast);
+    t.deepEqual(shown(), {
+      matchup: 'Away at Home',
+      gameStatus: 'final',
+      omitted: [
+        { venue: 'venue_a', note: 'market resolved' },
+        { venue: 'venue_a', note: 'market resolved' },
+        { venue: 'venue_b', note: 'market closed' },
+      ],
+      venue: 'venue_a',
+    });
+    if (round === 1) engine.checkpoint();
+    engine.crash();
+    engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: nothing });
+  }
+});
+
+test('K59, T18: what is dropped after its result before it opens still says when it opens, also after a crash', (t) => {
+  const opensAt = new Date(NOON_MS + 1000).toISOString();
+  const later = CATALOG.instruments.map((entry) => ({ ...entry, opensAt }));
+  const engine = engineWith({ ...CATALOG, instruments: later });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: T1, ...pays });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments: [] } });
+  for (let round = 0; round < 2; round++) {
+    const quote = engine.query({ kind: 'instrument_quote', instrumentId: AWAY, atMs: NOON_MS });
+    const { omitted } = JSON.parse(quote.ok ? quote.body : '{}');
+    t.deepEqual(omitted, [{ venue: 'venue_a', note: `opens at ${opensAt}` }]);
+    engine.checkpoint();
+    engine.crash();
+  }
+});
+
 test('K59: what is dropped with an open trade, or without a result, keeps its description', (t) => {
   const engine = engineWith(CATALOG);
   engine.tick(quoteTick());
