@@ -101,7 +101,10 @@ function accountLine(state: ShardState, account: AccountRow): unknown[] {
 function groupLines({ orderGroups }: ShardState, account: AccountRow): unknown[] {
   const groups = orderGroups.of(account);
   if (groups.length === 0) return [];
-  const lines = groups.map((group) => [orderGroups.at(group), orderGroups.storedContracts(group)]);
+  const lines = groups.map((group) => [
+    ...[orderGroups.at(group), orderGroups.storedContracts(group)],
+    ...(orderGroups.isLatched(group) ? [orderGroups.isTriggered(group)] : []),
+  ]);
   // Their rows are used again, so a load finds them in another order.
   return [lines.map((line) => JSON.stringify(line)).sort()];
 }

@@ -103,6 +103,7 @@ export class FactBuffer implements FactSink {
       case 'order_arrived':
       case 'order_cancel_accepted':
       case 'order_group_made':
+      case 'order_group_changed':
       case 'order_group_removed':
       case 'account_opened':
       case 'account_reset':

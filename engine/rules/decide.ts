@@ -28,7 +28,7 @@ import type {
   SetPrivacy,
   SettleMarket,
 } from './messages.ts';
-import { decideMakeGroup, ordersOfGroup } from './order-groups.ts';
+import { decideChangeGroup, decideMakeGroup, ordersOfGroup } from './order-groups.ts';
 import { decidePlace } from './place-orders.ts';
 import { privacyEvents } from './privacy.ts';
 import { decideReset } from './reset.ts';
@@ -63,6 +63,8 @@ export function decide(state: ShardState, command: Command): Decision {
       return decideAmend(state, command);
     case 'make_order_group':
       return decideMakeGroup(state, command);
+    case 'change_order_group':
+      return withinLimits(state, command, true, () => decideChangeGroup(state, command));
     case 'remove_order_group':
       return withinLimits(state, command, true, () => decideRemoveGroup(state, command));
     case 'cancel':

@@ -108,6 +108,20 @@ export type OrderGroupMade = {
   windowSeconds: number;
 };
 
+/** What has become of a group that latches, from its first such event on. */
+export const GROUP_CHANGES = ['latched', 'triggered', 'reset', 'limited'] as const;
+
+/** Rules T202 to T204 (engine/RULES.md). */
+export type OrderGroupChanged = {
+  kind: 'order_group_changed';
+  atMs: EpochMs;
+  account: AccountRow;
+  group: Uuid;
+  change: (typeof GROUP_CHANGES)[number];
+  /** After the change. */
+  contractsLimit: Contracts;
+};
+
 /** No order is of it any more. Rule T222 (engine/RULES.md). */
 export type OrderGroupRemoved = {
   kind: 'order_group_removed';
@@ -455,6 +469,7 @@ export type Event =
   | PairClosed
   | OrderAmended
   | OrderGroupMade
+  | OrderGroupChanged
   | OrderGroupRemoved
   | OrderQueued
   | QueueMet

@@ -33,6 +33,7 @@ import type {
   OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
+  OrderGroupChanged,
   OrderGroupRemoved,
   OrderPartFilled,
   OrderPlaced,
@@ -70,6 +71,8 @@ export function evolve(state: ShardState, event: Event): void {
       const { account, group: id, contractsLimit, windowSeconds } = event;
       return state.orderGroups.make(account, { id, contractsLimit, windowSeconds });
     }
+    case 'order_group_changed':
+      return groupChanged(state, event);
     case 'order_group_removed':
       return groupRemoved(state, event);
     case 'order_queued':
@@ -301,6 +304,27 @@ function goBehind(state: ShardState, order: OrderRow, atMs: EpochMs): void {
   if (realism.arrivesAtMs(order) === arrivesAtMs) return;
   realism.arrivesAgain(order, arrivesAtMs);
   addDue(state, order);
+}
+
+/** Rules T202 to T204. */
+function groupChanged({ orderGroups }: ShardState, event: OrderGroupChanged): void {
+  const { account, group: id, change, contractsLimit } = event;
+  const group = orderGroups.find(account, id);
+  invariant(group !== NO_ROW, 'an order group is changed that there is not');
+  orderGroups.latch(group);
+  switch (change) {
+    case 'latched':
+      return;
+    case 'triggered':
+      return orderGroups.setTriggered(group, true);
+    case 'reset':
+      orderGroups.forgetFills(group);
+      return orderGroups.setTriggered(group, false);
+    case 'limited':
+      return orderGroups.setLimit(group, contractsLimit);
+    default:
+      change satisfies never;
+  }
 }
 
 /** What of its orders still waits is of no group. */

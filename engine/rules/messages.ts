@@ -305,6 +305,8 @@ export type MakeOrderGroup = {
   group: Uuid;
   contractsLimit: Contracts;
   windowSeconds: number;
+  /** Once it has reached its limit, it refuses orders until it is reset. Rule T202. */
+  latches: boolean;
   /** Null: it counts towards no limit. */
   counting: TradeCounting | null;
 };
@@ -315,6 +317,17 @@ export type RemoveOrderGroup = {
   atMs: EpochMs;
   account: Uuid;
   group: Uuid;
+  counting: TradeCounting | null;
+};
+
+/** Changes a group, which latches from then on. Rules T202 to T204 (engine/RULES.md). */
+export type ChangeOrderGroup = {
+  kind: 'change_order_group';
+  atMs: EpochMs;
+  account: Uuid;
+  group: Uuid;
+  /** Its new limit; or it is triggered, or reset. */
+  change: { contractsLimit: Contracts } | 'trigger' | 'reset';
   counting: TradeCounting | null;
 };
 
@@ -350,6 +363,7 @@ export type TradingCommand =
   | CancelOrder
   | CancelAll
   | MakeOrderGroup
+  | ChangeOrderGroup
   | RemoveOrderGroup;
 
 /** An operator's correction of an account's cash; shown as adjustmentsInRunDollars. */

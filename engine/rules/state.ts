@@ -180,7 +180,7 @@ export function tablesOf(state: ShardState) {
   const { accounts, positions, orders, tradeCounts, queue, realism, taken } = state;
   const { orderFees, tradeFees, orderMarks, orderGroups, nets } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
-  const ofGroups = [orderMarks.table, orderGroups.groups, orderGroups.fills] as const;
-  const later = [taken.table, ...ofGroups, nets.table] as const;
+  const { groups, fills, latches } = orderGroups;
+  const later = [taken.table, orderMarks.table, groups, fills, nets.table, latches] as const;
   return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...later] as const;
 }

@@ -264,6 +264,7 @@ function writeAnswer(
       invariant(group !== NO_ROW, 'an order group was made and is not there');
       return writeMadeGroup(to, state, group, command.atMs);
     }
+    case 'change_order_group':
     case 'remove_order_group':
       return writeCanceled(to, state, decision.kind === 'replay' ? [] : decision.events);
     case 'cancel': {

@@ -121,7 +121,7 @@ function droppedGames({ listedGames, catalog }: ShardState): CatalogGame[] {
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
 const ADDED_TABLES: ReadonlySet<string> = new Set([
   ...['queue', 'realism', 'order_fees', 'trade_fees', 'taken_levels'],
-  ...['order_marks', 'order_groups', 'group_fills', 'nets'],
+  ...['order_marks', 'order_groups', 'group_fills', 'nets', 'group_latches'],
 ]);
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
