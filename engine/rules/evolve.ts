@@ -153,7 +153,8 @@ export function emit(state: ShardState, facts: FactSink, event: Event): void {
     placedOffset.set(event.order, facts.offset);
   }
   if (event.kind === 'market_resolved') {
-    state.markets[event.market]!.settlement!.record = facts.record;
+    const market = state.markets[event.market]!;
+    market.settlement = { ...market.settlement!, record: facts.record };
   }
   const from = facts.offset;
   facts.add(state, event);
