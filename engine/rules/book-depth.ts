@@ -82,6 +82,10 @@ export class BookDepth {
     if (sides.isNew) sides.isNew = sides.yes.isEmpty && sides.no.isEmpty;
   }
 
+  forget(market: MarketNumber): void {
+    if (this.#displayed[market] !== undefined) this.#displayed[market] = undefined;
+  }
+
   /** An operator has set the clock back. */
   timeWasSet(): void {
     for (const sides of this.#displayed) {

@@ -11,7 +11,9 @@ import type { LevelTaken } from '../memory/market-liquidity.ts';
 import { decideAmend } from './amend.ts';
 import { resultOf } from './apply-results.ts';
 import { canceledByOwner } from './arrivals.ts';
+import { instrumentOf } from './catalog.ts';
 import { changeOf } from './catalog-change.ts';
+import type { Catalog } from './catalog-entries.ts';
 import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
@@ -105,7 +107,8 @@ export function decide(state: ShardState, command: Command): Decision {
  * once changes have taken as many bytes, so a reader of the newest one never reads more of them.
  * Rule K60 (feeds/FORMATS.md).
  */
-function decideCatalog(state: ShardState, { atMs, catalog }: SetCatalog): Decision {
+function decideCatalog(state: ShardState, { atMs, catalog: sent, named }: SetCatalog): Decision {
+  const catalog = named === undefined ? sent : withNamesOf(state.catalog, sent, named);
   const change = changeOf(state.catalog, catalog);
   if (change === null) return accept([]);
   const { catalogPlace: place } = state;
@@ -113,6 +116,22 @@ function decideCatalog(state: ShardState, { atMs, catalog }: SetCatalog): Decisi
     return accept([{ kind: 'catalog_replaced', atMs, catalog }]);
   }
   return accept([{ kind: 'catalog_changed', atMs, before: place.record, change }]);
+}
+
+function withNamesOf(
+  before: Catalog,
+  sent: Catalog,
+  { markets, instruments }: NonNullable<SetCatalog['named']>,
+): Catalog {
+  const own = (names: string[], count: number, more: string[]) => {
+    invariant(count <= names.length, 'a catalog lacks names that nobody has sent');
+    return [...names.slice(0, count), ...more];
+  };
+  return {
+    ...sent,
+    marketNames: own(before.marketNames, markets, sent.marketNames),
+    instrumentIds: own(before.instrumentIds, instruments, sent.instrumentIds),
+  };
 }
 
 function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder): Decision {
@@ -137,7 +156,7 @@ function decideCancelAll(
   state: ShardState,
   { atMs, account: accountId, instrumentId }: CancelAll,
 ): Decision {
-  const instrument = instrumentId === null ? null : state.instrumentsById.get(instrumentId);
+  const instrument = instrumentId === null ? null : instrumentOf(state, instrumentId);
   if (instrument === undefined) return reject('instrument_not_found');
   const account = state.accountIds.find(accountId);
   if (account === NO_ROW) return accept([]);

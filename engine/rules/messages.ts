@@ -411,7 +411,13 @@ export type Settled = {
  * The whole current catalog. An instrument that a later catalog drops keeps its number and label,
  * but is no longer bought or quoted.
  */
-export type SetCatalog = { kind: 'catalog'; atMs: EpochMs; catalog: Catalog };
+export type SetCatalog = {
+  kind: 'catalog';
+  atMs: EpochMs;
+  catalog: Catalog;
+  /** The catalog lacks so many first names, which the shard has; left out: it has all names. */
+  named?: { markets: number; instruments: number };
+};
 
 /**
  * The operator's switches that answers depend on. They are not in the log and are sent at every

@@ -12,6 +12,7 @@ import {
   type PositionRow,
   type Side,
 } from '../base/units.ts';
+import { instrumentOf, marketNamed } from './catalog.ts';
 import { type Decision, reject } from './decision.ts';
 import { instrumentSideOf, sideOf } from './flags.ts';
 import type { PlaceOrder } from './messages.ts';
@@ -55,15 +56,15 @@ function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   const asked = order.side!;
   const contracts = order.contracts!;
   if (order.ticker !== null) {
-    const market = state.marketsByName.get(marketName(HOME_VENUE, order.ticker));
-    if (market == null || market.shownBy === null) {
+    const market = marketNamed(state, marketName(HOME_VENUE, order.ticker));
+    if (market === undefined || market.shownBy === null) {
       return reject('no_tradable_listing', NO_SUCH_TICKER);
     }
     const { instrument, polarity } = market.shownBy;
     const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
     return buyOf(market, instrument, asked, instrumentSide, contracts);
   }
-  const instrument = state.instrumentsById.get(order.instrumentId!);
+  const instrument = instrumentOf(state, order.instrumentId!);
   if (instrument === undefined || !isKnown(instrument)) {
     return reject('instrument_not_found');
   }

@@ -8,7 +8,7 @@ import type { EpochMs, OrderRow } from '../base/units.ts';
 import { NO_ROW } from '../base/units.ts';
 import { actionOf, isRouted, sideOf } from './flags.ts';
 import { ladderOf, restingPlace } from './pricing.ts';
-import type { Book, Instrument, Market } from './reference-data.ts';
+import { type Book, type Instrument, type Market, NO_BOOKS } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
 /** The order in which orders met their books. Rule T160 (engine/RULES.md). */
@@ -152,9 +152,6 @@ export function releaseBooks(state: ShardState): void {
     market.routedBooks = others.length === 0 ? NO_BOOKS : others;
   }
 }
-
-/** All markets without such a book share it, so that a quote reads no array of its own market. */
-export const NO_BOOKS: readonly Book[] = [];
 
 /** Links the book to every market that its price depends on. */
 export function watchMarkets(book: Book): void {

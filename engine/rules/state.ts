@@ -40,6 +40,7 @@ import type { FeeTable } from './fee-table.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
+import type { PastInstruments, PastMarkets } from './past-reference.ts';
 import type { PendingSettlements } from './pending-settlements.ts';
 import type {
   Book,
@@ -147,9 +148,13 @@ export type ShardState = {
    */
   catalogPlace: { record: number; wholeBytes: number; changedBytes: number } | null;
   readonly markets: Market[];
+  /** Without past markets, as `marketNamed` finds them. */
   readonly marketsByName: Map<string, Market>;
+  readonly pastMarkets: PastMarkets;
   readonly instruments: Instrument[];
+  /** Without past instruments, as `instrumentOf` finds them. */
   readonly instrumentsById: Map<string, Instrument>;
+  readonly pastInstruments: PastInstruments;
   /** Of instruments of the past: when their markets without a result close. */
   readonly pastCloses: Map<InstrumentNumber, PastClose>;
   readonly names: CatalogNaming;
