@@ -76,8 +76,7 @@ async function run(sizes: QueueSizes, progress: (line: string) => void): Promise
     };
     await add(`a level, ${count(orders)} resting`, levels, () => play(state, levels), prepare);
     if (orders < sizes.orders.at(-1)!) continue;
-    const printed = `a print, ${count(orders)} resting, ${fillsOf(sizes, orders, prints)} fills each`;
-    await add(printed, prints, () => play(state, prints), prepare);
+    await add(`a print, ${count(orders)} resting`, prints, () => play(state, prints), prepare);
   }
   await add('packed and read', changes, () => packAndRead(changes));
   await add('the feed thread: which decrease was a trade', changes, () => match(changes));
@@ -91,13 +90,6 @@ async function run(sizes: QueueSizes, progress: (line: string) => void): Promise
     ],
     figures,
   };
-}
-
-/** How many orders a print fills: what it costs is their trades. */
-function fillsOf(sizes: QueueSizes, orders: number, prints: Columns): string {
-  const state = restingState(sizes, orders);
-  play(state, prints);
-  return ((orders - state.queue.table.live) / prints.length).toFixed(1);
 }
 
 /** Every market with its book, and orders at its levels. */
