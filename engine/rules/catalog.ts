@@ -5,6 +5,7 @@
 
 import { invariant } from '../base/invariant.ts';
 import {
+  type EpochMs,
   HOME_VENUE,
   type MarketNumber,
   marketName,
@@ -189,11 +190,15 @@ export function describe(
   instrument.entry = entry;
   instrument.isPast = false;
   state.pastCloses.delete(instrument.number);
-  instrument.opensAtMs = entry.opensAt === null ? 0 : Date.parse(entry.opensAt);
+  instrument.opensAtMs = opensAtMsOf(entry);
   instrument.listings = listingsOf(state, entry);
   const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);
   instrument.home = homes.length === 1 ? homes[0]! : null;
   closeMarkets(instrument);
+}
+
+export function opensAtMsOf({ opensAt }: CatalogInstrument): EpochMs {
+  return opensAt === null ? 0 : Date.parse(opensAt);
 }
 
 /** Its listings with their markets, home venue first. */

@@ -294,7 +294,7 @@ function neededToNet(
   fees: OrdersFees | null,
 ): Cents {
   const left = parts.reduce((sum, part) => sum - part.contracts, contracts);
-  const opens = left - closesAfter(net!, parts);
+  const opens = left - closesAfter(net!.netting.closes, parts);
   const carryMicros = carryAfter(parts);
   const eachMicros = fees?.eachMicros ?? null;
   const waiting = rests ? heldCents(order, opens, { eachMicros, carryMicros }) : 0;

@@ -365,6 +365,22 @@ test('K59, T129: what is dropped after its result keeps its game, its venue and 
   }
 });
 
+test('K59, T18: what is dropped after its result before it opens still says when it opens, also after a crash', (t) => {
+  const opensAt = new Date(NOON_MS + 1000).toISOString();
+  const later = CATALOG.instruments.map((entry) => ({ ...entry, opensAt }));
+  const engine = engineWith({ ...CATALOG, instruments: later });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: T1, ...pays });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments: [] } });
+  for (let round = 0; round < 2; round++) {
+    const quote = engine.query({ kind: 'instrument_quote', instrumentId: AWAY, atMs: NOON_MS });
+    const { omitted } = JSON.parse(quote.ok ? quote.body : '{}');
+    t.deepEqual(omitted, [{ venue: 'venue_a', note: `opens at ${opensAt}` }]);
+    engine.checkpoint();
+    engine.crash();
+  }
+});
+
 test('K59: what is dropped with an open trade, or without a result, keeps its description', (t) => {
   const engine = engineWith(CATALOG);
   engine.tick(quoteTick());

@@ -13,7 +13,7 @@ import {
 } from '../../../base/units.ts';
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../../format/json-writer.ts';
 import { resultOf } from '../../../rules/apply-results.ts';
-import { listingsOf } from '../../../rules/catalog.ts';
+import { listingsOf, opensAtMsOf } from '../../../rules/catalog.ts';
 import type {
   CatalogGame,
   CatalogInstrument,
@@ -111,8 +111,9 @@ export function quotedInstrument(state: ShardState, id: string): Described | nul
   if (instrument === undefined || !isKnown(instrument)) return null;
   const { entry } = state.names.instrument(instrument.number);
   if (entry === null) return null;
-  const { isPast, listings } = instrument;
-  return { ...instrument, entry, listings: isPast ? listingsOf(state, entry) : listings };
+  if (!instrument.isPast) return { ...instrument, entry };
+  const opensAtMs = opensAtMsOf(entry);
+  return { ...instrument, entry, opensAtMs, listings: listingsOf(state, entry) };
 }
 
 /** All of a quote but `asOf`. */
