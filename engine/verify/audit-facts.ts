@@ -74,13 +74,14 @@ export type FactsReport = {
 
 /**
  * `records`: those with all facts of the log in their order, or with the facts after those that
- * `kept` is of. `state` is the state after the last of them. `index`: of all entries of its index.
+ * `kept` is of. `state` is the state after the last of them. `indexed`: of all entries of its
+ * index, unless they are still to be added up.
  */
 export function auditFacts(
   state: StoredState,
   records: Iterable<AuditedRecord>,
   kept: KeptAudit | null = null,
-  index: EntrySums = sumsOf(state.records.index),
+  indexed: EntrySums | null = null,
 ): FactsReport {
   const audited = (looksUp: boolean): FactsReport => {
     const audit = new FactsAudit(state, kept, looksUp);
@@ -91,6 +92,7 @@ export function auditFacts(
   };
   // Later facts are few, and may contradict earlier ones, which only the index finds.
   const first = audited(kept !== null);
+  const index = indexed ?? sumsOf(state.records.index);
   const isIndexed = isSameSums(first.kept.index, index);
   const report = isIndexed || kept !== null ? first : audited(true);
   if (isIndexed) return report;
