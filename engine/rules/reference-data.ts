@@ -68,9 +68,13 @@ export type Market = {
   routedBooks: readonly Book[];
   /** The instrument that an order by ticker is shown as: polarity 1 first, catalog order. */
   shownBy: { instrument: Instrument; polarity: 1 | -1 } | null;
+  /** Its instruments are past. Nothing of its venue is kept. Rule K61 (feeds/FORMATS.md). */
+  isPast: boolean;
 };
 
 export type LastTrade = { priceCents: PriceCents; atMs: EpochMs };
+/** Of a market that has not traded; shared by all, and never changed. */
+export const NO_TRADES: Market['lastTradeOf'] = Object.freeze({ yes: null, no: null });
 
 export type Quote = {
   source: SourceNumber;
@@ -92,6 +96,8 @@ export type Source = { lastHeardMs: EpochMs; epoch: number };
  * book of an instrument follows the best price of its listings. Rules T80 to T85 (engine/RULES.md).
  */
 export type Book = { number: number; market: Market; routed: Instrument | null };
+/** All markets without such a book share it, so that a quote reads no array of its own market. */
+export const NO_BOOKS: readonly Book[] = [];
 
 export type Instrument = {
   number: InstrumentNumber;

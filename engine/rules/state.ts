@@ -40,6 +40,7 @@ import type { FeeTable } from './fee-table.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
+import type { PastInstruments, PastMarkets } from './past-reference.ts';
 import type { PendingSettlements } from './pending-settlements.ts';
 import type {
   Book,
@@ -147,9 +148,13 @@ export type ShardState = {
    */
   catalogPlace: { record: number; wholeBytes: number; changedBytes: number } | null;
   readonly markets: Market[];
+  /** Without past markets, as `marketNamed` finds them. */
   readonly marketsByName: Map<string, Market>;
+  readonly pastMarkets: PastMarkets;
   readonly instruments: Instrument[];
+  /** Without past instruments, as `instrumentOf` finds them. */
   readonly instrumentsById: Map<string, Instrument>;
+  readonly pastInstruments: PastInstruments;
   /** Of instruments of the past: when their markets without a result close. */
   readonly pastCloses: Map<InstrumentNumber, PastClose>;
   readonly names: CatalogNaming;
@@ -180,7 +185,7 @@ export function tablesOf(state: ShardState) {
   const { accounts, positions, orders, tradeCounts, queue, realism, taken } = state;
   const { orderFees, tradeFees, orderMarks, orderGroups, nets } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
-  const ofGroups = [orderMarks.table, orderGroups.groups, orderGroups.fills] as const;
-  const later = [taken.table, ...ofGroups, nets.table] as const;
+  const { groups, fills, latches } = orderGroups;
+  const later = [taken.table, orderMarks.table, groups, fills, nets.table, latches] as const;
   return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...later] as const;
 }

@@ -9,7 +9,7 @@ import { isAudited, seedsOfRun, variantsOfRun } from './seeds.ts';
 const QUOTE_MAX_AGE_MS = 15_000;
 const STEPS = 2500;
 /** These alone reach all that is to be reached; a long run takes others, too. */
-const SEEDS = { top_of_book: [14, 16], book_depth: [3, 7, 12, 5], queue: [4, 2] };
+const SEEDS = { top_of_book: [14, 16, 18], book_depth: [4, 5, 10], queue: [4, 2] };
 const OTHER_SEEDS = variantsOfRun(seedsOfRun(14), 0);
 
 type Run = {

@@ -61,7 +61,7 @@ import {
   writePlacement,
 } from './views/order.ts';
 import { writeMadeGroup, writeOrderGroups } from './views/order-groups.ts';
-import { accountAnswer, writeEnvelope, writePortfolio } from './views/portfolio.ts';
+import { writeAccountAnswer, writeEnvelope, writePortfolio } from './views/portfolio.ts';
 import { writePreview } from './views/preview.ts';
 import { pricedBits, quotedInstrument, writeQuote, writeQuoteChanges } from './views/quote.ts';
 
@@ -141,7 +141,7 @@ export function answerQuery(
       writePortfolio(to, state, timed);
       return null;
     case 'account':
-      to.value(accountAnswer(state, timed));
+      writeAccountAnswer(to, state, timed);
       return null;
     case 'account_snapshot':
       writeSnapshot(to, state, timed, lastNumber);
@@ -264,6 +264,7 @@ function writeAnswer(
       invariant(group !== NO_ROW, 'an order group was made and is not there');
       return writeMadeGroup(to, state, group, command.atMs);
     }
+    case 'change_order_group':
     case 'remove_order_group':
       return writeCanceled(to, state, decision.kind === 'replay' ? [] : decision.events);
     case 'cancel': {

@@ -9,7 +9,13 @@ import { HOME_VENUE, NO_ROW } from '../../base/units.ts';
 import type { Values } from '../../memory/columns.ts';
 import type { TableHead } from '../../memory/table.ts';
 import { noteCorrections } from '../../rules/apply-results.ts';
-import { closePastMarkets, describe, replaceCatalog } from '../../rules/catalog.ts';
+import {
+  closePastMarkets,
+  describe,
+  forget,
+  forgetMarkets,
+  replaceCatalog,
+} from '../../rules/catalog.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from '../../rules/catalog-entries.ts';
 import type { TradeTag } from '../../rules/events.ts';
 import { isBuy } from '../../rules/flags.ts';
@@ -121,7 +127,7 @@ function droppedGames({ listedGames, catalog }: ShardState): CatalogGame[] {
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
 const ADDED_TABLES: ReadonlySet<string> = new Set([
   ...['queue', 'realism', 'order_fees', 'trade_fees', 'taken_levels'],
-  ...['order_marks', 'order_groups', 'group_fills', 'nets'],
+  ...['order_marks', 'order_groups', 'group_fills', 'nets', 'group_latches'],
 ]);
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
@@ -152,7 +158,7 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   }
   for (const [number, market, polarity] of head.past ?? []) {
     const home = market === null ? null : { market: state.markets[market]!, polarity };
-    Object.assign(state.instruments[number]!, { isPast: true, home });
+    forget(state, { ...state.instruments[number]!, home });
   }
   for (const [number, close] of head.pastCloses ?? []) state.pastCloses.set(number, close);
   closePastMarkets(state);
@@ -209,6 +215,7 @@ export function rebuildDerived(state: ShardState): void {
   if (!allAtOnce) joinInOrder(state);
   state.queue.rebuild();
   state.taken.rebuild();
+  forgetMarkets(state);
 }
 
 function joinInOrder(state: ShardState): void {

@@ -13,7 +13,7 @@ import {
 } from '../../../base/units.ts';
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../../format/json-writer.ts';
 import { resultOf } from '../../../rules/apply-results.ts';
-import { listingsOf, opensAtMsOf } from '../../../rules/catalog.ts';
+import { instrumentOf, listingsOf, opensAtMsOf } from '../../../rules/catalog.ts';
 import type {
   CatalogGame,
   CatalogInstrument,
@@ -107,13 +107,17 @@ export function writeQuoteChanges(
 
 /** An instrument that callers may name, by its id. */
 export function quotedInstrument(state: ShardState, id: string): Described | null {
-  const instrument = state.instrumentsById.get(id);
+  const instrument = instrumentOf(state, id);
   if (instrument === undefined || !isKnown(instrument)) return null;
   const { entry } = state.names.instrument(instrument.number);
   if (entry === null) return null;
   if (!instrument.isPast) return { ...instrument, entry };
-  const opensAtMs = opensAtMsOf(entry);
-  return { ...instrument, entry, opensAtMs, listings: listingsOf(state, entry) };
+  const { number, home, described } = instrument;
+  return {
+    ...{ number, id, entry, home, described, listed: false, isPast: true },
+    listings: listingsOf(state, entry),
+    opensAtMs: opensAtMsOf(entry),
+  };
 }
 
 /** All of a quote but `asOf`. */
