@@ -26,10 +26,11 @@ import type { ShardState } from './state.ts';
 
 /** Replaces the catalog. Numbers, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {
+  const hasMarkets = catalog.marketNames.length >= state.markets.length;
+  invariant(hasMarkets, 'a catalog removes the number of a market');
+  const hasInstruments = catalog.instrumentIds.length >= state.instruments.length;
+  invariant(hasInstruments, 'a catalog removes the number of an instrument');
   const { marketNames, instrumentIds } = withOwnNames(state.catalog, catalog);
-  invariant(marketNames.length >= state.markets.length, 'a catalog removes the number of a market');
-  const isNumbered = instrumentIds.length >= state.instruments.length;
-  invariant(isNumbered, 'a catalog removes the number of an instrument');
   for (const [number, name] of marketNames.entries()) nameMarket(state, number, name);
   for (const [number, id] of instrumentIds.entries()) {
     const known = state.instruments[number];
