@@ -1,5 +1,4 @@
-import { pathToFileURL } from 'node:url';
-import { productFolder } from './test/process/product.ts';
+import { beginProduct } from './test/process/product.ts';
 
 /**
  * `ava` plays test/rooms, many test files in a process; with PAPERBOOK_LONG_TESTS also those that take
@@ -7,13 +6,16 @@ import { productFolder } from './test/process/product.ts';
  */
 const isOfFiles = process.argv.slice(2).some((argument) => argument.endsWith('.test.ts'));
 const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
-/** Threads of many files start from the packed product; `ava FILE` and coverage take the sources. */
+/**
+ * Threads of many files start from the packed product, which is made while the first rooms load.
+ * `ava FILE` and coverage take the sources.
+ */
 const fromProduct = !isOfFiles && process.env.NODE_V8_COVERAGE === undefined;
 /** They take longest, or wait much, so they begin first; the shortest ones fill the end. */
 const LONGEST = [
-  ...['web-views', 'process-product', 'engine-parts', 'api-threads', 'whole', 'engine-shard'],
-  ...['process-commands', 'api-operations', 'process-data', 'rules-and-feeds', 'api-parts'],
-  ...['api-stream', 'check', 'api-identity', 'process-servers', 'web-records'],
+  ...['web-views', 'web-records', 'process-product', 'api-threads', 'engine-parts', 'api-parts'],
+  ...['api-operations', 'engine-shard', 'rules-and-feeds', 'process-commands', 'whole'],
+  ...['api-stream', 'process-data', 'check', 'api-identity', 'process-servers'],
 ];
 const rankOf = (file) => {
   const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));
@@ -29,10 +31,10 @@ export default {
   // A check of each change takes a tenth of the seeds, as mutate.ts does (test/README.md).
   environmentVariables: {
     SEEDS_PERCENT: process.env.SEEDS_PERCENT ?? (isLong ? '100' : '10'),
-    ...(fromProduct ? { PRODUCT_OF_TESTS: pathToFileURL(`${productFolder()}/`).href } : {}),
+    ...(fromProduct ? { PRODUCT_OF_TESTS: beginProduct() } : {}),
   },
   // Many tests wait, for a disk, a page or a moment.
-  concurrency: 3,
+  concurrency: 4,
   timeout: isLong ? '10m' : '3m',
   workerThreads: false,
 };

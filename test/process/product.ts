@@ -2,7 +2,7 @@
  * The packed product as tests start it: packed once of these sources, in node_modules/.cache. It starts
  * with half of the CPU of a clone, and users run it.
  */
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
 import path from 'node:path';
@@ -24,8 +24,22 @@ let made: string | null = null;
 
 /** The product of these sources. */
 export function productFolder(): string {
-  made ??= makeOnce();
+  made ??= awaitProduct(process.env.PRODUCT_OF_TESTS ?? placeOfProduct());
   return made;
+}
+
+/** Begins to make the product, and returns its place at once, for `awaitProduct`. */
+export function beginProduct(): string {
+  const place = placeOfProduct();
+  spawn('flock', commandOf(place), { cwd: ROOT, stdio: 'ignore' });
+  return place;
+}
+
+/** Returns when the product of that place is made. Makes it if nobody has begun. */
+export function awaitProduct(place: string): string {
+  const { status, stderr } = spawnSync('flock', commandOf(place), { cwd: ROOT, encoding: 'utf8' });
+  if (status !== 0) throw new Error(`the product could not be made:\n${stderr}`);
+  return folderIn(place);
 }
 
 /** The tarball that it was unpacked from. */
@@ -39,17 +53,21 @@ export function productEntry(): string {
   return path.join(productFolder(), COMMAND);
 }
 
-function makeOnce(): string {
+/** Where npm places it, so that what is compiled of it is kept, too (U31). */
+function folderIn(place: string): string {
+  return path.join(place, 'node_modules/paperbook');
+}
+
+function placeOfProduct(): string {
   const name = hashOfSources();
   removeOld(name);
   const place = path.join(PRODUCTS, name);
-  // Where npm places it, so that what is compiled of it is kept, too (U31).
-  const folder = path.join(place, 'node_modules/paperbook');
-  mkdirSync(folder, { recursive: true });
-  const args = [path.join(place, 'lock'), 'sh', '-c', MAKE_ONCE, place, folder];
-  const { status, stderr } = spawnSync('flock', args, { cwd: ROOT, encoding: 'utf8' });
-  if (status !== 0) throw new Error(`the product could not be made:\n${stderr}`);
-  return folder;
+  mkdirSync(folderIn(place), { recursive: true });
+  return place;
+}
+
+function commandOf(place: string): string[] {
+  return [path.join(place, 'lock'), 'sh', '-c', MAKE_ONCE, place, folderIn(place)];
 }
 
 function removeOld(current: string): void {

@@ -3,13 +3,17 @@ import path from 'node:path';
 import test from 'ava';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
 import { seedsOfRun, variantsOfRun } from '../model/seeds.ts';
+import { runHere } from '../process/run-here.ts';
+import type { Env } from '../process/server.ts';
 import { files } from './files.ts';
-import { commandWith, feedLine, figures, HEADER, run, storedOrders, tradeRows } from './harness.ts';
+import { feedLine, figures, HEADER, run, storedOrders, tradeRows } from './harness.ts';
 import { at, buy, sell } from './scenario.ts';
 
 const ACCOUNTS = ['ann', 'bob', 'cat', 'dan', 'eve'];
 const SECONDS = 120;
 const SHARDS = variantsOfRun([1, 3, 2], 2);
+
+const replayHere = (env: Env, args: string[]) => runHere(['feed', 'replay', ...args], { env });
 
 /** Levels that move a little, and often stay as they were. */
 function feedOf(random: RandomSource): unknown[] {
@@ -74,7 +78,7 @@ test('R9: book_depth gives an equal stateHash on 1, 2 and 3 shards', async (t) =
   }
 });
 
-test('R15: PAPERBOOK_FILL_MODEL chooses the fill model of a replay', async (t) => {
+test.serial('R15: PAPERBOOK_FILL_MODEL chooses the fill model of a replay', async (t) => {
   const yesAsks = [
     [43, 100],
     [45, 50],
@@ -90,7 +94,7 @@ test('R15: PAPERBOOK_FILL_MODEL chooses the fill model of a replay', async (t) =
   const trades = path.join(work, 'trades.csv');
   const args = [feed, '--catalog', catalog, '--orders', orders, '--trades', trades, '--json'];
   const entries = async (env: Record<string, string>) => {
-    const exit = await commandWith(env, ...args);
+    const exit = await replayHere(env, args);
     t.is(exit.code, 0, exit.stderr);
     const { refused } = JSON.parse(exit.stdout).orders;
     return [refused, ...tradeRows(trades).map((trade) => trade.entryCents)];
@@ -99,12 +103,12 @@ test('R15: PAPERBOOK_FILL_MODEL chooses the fill model of a replay', async (t) =
   // 100 at 43 and 20 at 45: 43.33. Of the 30 that are left a second order for 120 gets none.
   const depth = await entries({ PAPERBOOK_FILL_MODEL: 'book_depth' });
   t.deepEqual(depth, [{ no_liquidity: 1 }, '44']);
-  const wrong = await commandWith({ PAPERBOOK_FILL_MODEL: 'deep' }, ...args);
+  const wrong = await replayHere({ PAPERBOOK_FILL_MODEL: 'deep' }, args);
   t.is(wrong.code, 2);
   t.regex(wrong.stderr, /PAPERBOOK_FILL_MODEL must be one of top_of_book, book_depth/);
 });
 
-test('R15, W74: PAPERBOOK_SETTLE_ON chooses the word that pays in a replay', async (t) => {
+test.serial('R15, W74: PAPERBOOK_SETTLE_ON chooses the word that pays in a replay', async (t) => {
   const place = { adapter: 'kalshi' };
   const said = (ms: number, type: string, msg: object) =>
     feedLine(at(ms), { type, sid: 1, msg: { market_ticker: 'A', ...msg } }, place);
@@ -122,7 +126,7 @@ test('R15, W74: PAPERBOOK_SETTLE_ON chooses the word that pays in a replay', asy
   const trades = path.join(work, 'trades.csv');
   const args = [feed, '--catalog', catalog, '--orders', orders, '--trades', trades, '--json'];
   const paid = async (env: Record<string, string>) => {
-    const exit = await commandWith(env, ...args);
+    const exit = await replayHere(env, args);
     t.is(exit.code, 0, exit.stderr);
     const [trade] = tradeRows(trades);
     return [trade!.pnlDollars, trade!.closedAt];

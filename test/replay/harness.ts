@@ -49,18 +49,9 @@ type Exit = { code: number; stdout: string; stderr: string };
 
 /** `paperbook feed replay ...` in a separate process. */
 export function command(...args: readonly string[]): Promise<Exit> {
-  return commandWith({}, ...args);
-}
-
-/** The same with its own variables. */
-export function commandWith(
-  variables: Record<string, string>,
-  ...args: readonly string[]
-): Promise<Exit> {
   return new Promise((resolve) => {
     const argv = [commandEntry(), 'feed', 'replay', ...args];
-    const env = { ...process.env, ...variables };
-    execFile(process.execPath, argv, { timeout: 60_000, env }, (error, stdout, stderr) => {
+    execFile(process.execPath, argv, { timeout: 60_000 }, (error, stdout, stderr) => {
       const code = error === null ? 0 : typeof error.code === 'number' ? error.code : -1;
       resolve({ code, stdout, stderr });
     });

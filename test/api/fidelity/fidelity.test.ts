@@ -25,6 +25,17 @@ async function found(t: ExecutionContext, file: string, ...more: string[]): Prom
 }
 
 const NONE = [0, 0, 0, 0];
+/** The best bid goes, and seven contracts are offered at its price for a second; first for yes. */
+const MET = (['yes', 'no'] as const).flatMap((side, nth): [number, object][] => {
+  const [best, other] = side === 'yes' ? ([40, 'no'] as const) : ([55, 'yes'] as const);
+  const atMs = 42_000 + nth * 2000;
+  return [
+    [atMs, delta(side, best, -10, atMs)],
+    [atMs, delta(other, 100 - best, 7, atMs)],
+    [atMs + 1000, delta(other, 100 - best, -7, atMs + 1000)],
+    [atMs + 1000, delta(side, best, 10, atMs + 1000)],
+  ];
+});
 
 /** By size, of one place within 60 s, or 10. */
 function rates({ fillRates }: Fidelity, place: string, withinMs = 60_000) {
@@ -52,7 +63,7 @@ test.serial('X13, X14: trades fill by turn, where prices never reach the limit',
     ];
   });
   const all = await found(t, recording(t, lasting(traded)));
-  t.like(all, { windows: 1, toldApart: 0 });
+  t.like(all, { windows: 1, latencyMs: 0, toldApart: 0 });
   // Ten go to those ahead, and five met a worse price: whoever bids more gets all fifteen.
   t.deepEqual(rates(all, 'joined'), {
     ...{ orders: [4, 4, 4, 4], low: [1, 0, 0, 0], high: [1, 0, 0, 0] },
@@ -79,19 +90,7 @@ test.serial('X13, X14: trades fill by turn, where prices never reach the limit',
 test.serial(
   'X13, X14: an order that meets the limit fills its size, and mids move after',
   async (t) => {
-    // The best bid goes, and seven contracts are offered at its price for a second; first for yes.
-    const met = (['yes', 'no'] as const).flatMap((side, nth): [number, object][] => {
-      const [best, other] = side === 'yes' ? ([40, 'no'] as const) : ([55, 'yes'] as const);
-      const atMs = 42_000 + nth * 2000;
-      return [
-        [atMs, delta(side, best, -10, atMs)],
-        [atMs, delta(other, 100 - best, 7, atMs)],
-        [atMs + 1000, delta(other, 100 - best, -7, atMs + 1000)],
-        [atMs + 1000, delta(side, best, 10, atMs + 1000)],
-      ];
-    });
-    const file = recording(t, lasting(met));
-    const all = await found(t, file);
+    const all = await found(t, recording(t, lasting(MET)));
     t.is(all.toldApart, 1);
     t.deepEqual(rates(all, 'joined'), {
       ...{ orders: [4, 4, 4, 4], low: [1, 0, 0, 0], high: [1, 0, 0, 0] },
@@ -113,12 +112,6 @@ test.serial(
         return { afterMs, ...same, intervals: none };
       }),
     );
-    const { stdout } = await runHere(['fidelity', file, '--orders', '48']);
-    t.regex(
-      stdout,
-      /^at the best price +10 +60 +4 +0\.0 +100\.0 \(\+100\.0\) +0\.0 \(0\.0\) +0\.0 \(0\.0\)$/m,
-    );
-    t.regex(stdout, /^ *0\.1 +-0\.50 +-0\.50 +-0\.50 +-0\.50$/m);
   },
 );
 
@@ -166,21 +159,26 @@ test.serial('X14: intervals are by window, a quarter of an hour of one of the fi
   t.deepEqual(all.markouts[0]!.intervals.queue, null, 'nothing was filled');
 });
 
-test.serial('X15: the bench prints the tables of the command, here of raw frames', async (t) => {
-  const frames = lasting([]);
+test.serial('X14, X15: the bench prints the tables of the command, of raw frames', async (t) => {
+  const frames = lasting(MET);
   const feed = recording(t, frames);
   const raw = `${feed}.ndjson.gz`;
   const lines = frames.map(([atMs, event]) => {
     return `${JSON.stringify({ recv_ms: START_MS + atMs, event })}\n`;
   });
   writeFileSync(raw, gzipSync(lines.join('')));
-  const { stdout } = await runHere(['fidelity', feed, '--orders', '24']);
+  const { stdout } = await runHere(['fidelity', feed, '--orders', '48']);
+  t.regex(
+    stdout,
+    /^at the best price +10 +60 +4 +0\.0 +100\.0 \(\+100\.0\) +0\.0 \(0\.0\) +0\.0 \(0\.0\)$/m,
+  );
+  t.regex(stdout, /^ *0\.1 +-0\.50 +-0\.50 +-0\.50 +-0\.50$/m);
   const words = (text: string) =>
     text
       .toLowerCase()
       .replaceAll(/[\s-]+/g, ' ')
       .trim();
-  const { tables, figures } = await fills.run({ files: [raw], orders: 24 }, () => {});
+  const { tables, figures } = await fills.run({ files: [raw], orders: 48 }, () => {});
   const text = tables.map((table) => tableText(table).replace(/^fidelity: /, '')).join('\n');
   t.is(words(text), words(stdout));
   t.is(figures['joined/1/10 s/queue']!.value, 0);
@@ -217,7 +215,6 @@ test.serial(
     }
     for (const { low, high, queue } of all.fillRates)
       t.deepEqual([low, high], [queue.rate, queue.rate]);
-    t.is((await found(t, file)).latencyMs, 0);
     const late = await runHere(['fidelity', file, '--latency', '5001']);
     t.is(late.code, 2);
     t.regex(late.stderr, /--latency is at most 5000 ms/);

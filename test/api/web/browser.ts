@@ -54,7 +54,7 @@ type Options = {
   initScript?: string;
 };
 
-/** One browser and one demo for the tests of a file, which run one after another. */
+/** The browser of this process, and a server that tests share, which run one after another. */
 export type Stage = Server & {
   browser: Browser;
   /** The address of the page. */
@@ -63,10 +63,13 @@ export type Stage = Server & {
 
 type Start = (dataDir: string, ends: (() => unknown)[]) => Promise<Server>;
 
-let stage: Promise<Stage> | null = null;
+/** A stage for each kind of server that the files of a process ask for. */
+const stages = new Map<Start, Promise<Stage>>();
+let browser: Promise<Browser> | null = null;
 let stageEnv: Env = {};
 const ends: (() => unknown)[] = [];
-test.after.always('the browser and the demo', async () => {
+test.after.always('the browser and the servers', async () => {
+  await (await browser)?.close();
   for (const end of ends.reverse()) await end();
 });
 
@@ -83,12 +86,16 @@ export function stageWith(env: Env): void {
  */
 export function onStage(
   run: (t: ExecutionContext, stage: Stage) => Promise<void>,
-  start: Start = (dataDir) => startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }),
+  start: Start = startDemo,
 ): (t: ExecutionContext) => Promise<void> {
   return async (t) => {
-    stage ??= startStage(start);
-    await run(t, await stage);
+    if (!stages.has(start)) stages.set(start, startStage(start));
+    await run(t, await stages.get(start)!);
   };
+}
+
+function startDemo(dataDir: string): Promise<Server> {
+  return startServer('demo', dataDir, { ...SETTINGS, ...stageEnv });
 }
 
 async function startStage(start: Start): Promise<Stage> {
@@ -96,11 +103,9 @@ async function startStage(start: Start): Promise<Stage> {
   ends.push(() => rmSync(directory, { recursive: true }));
   const server = await start(path.join(directory, 'data'), ends);
   const pageUrl = new URL('/', server.baseUrl).href;
-  const made: Stage = { ...server, browser: await launchChromium(), pageUrl };
-  ends.push(
-    () => made.command.end('SIGKILL'),
-    () => made.browser.close(),
-  );
+  browser ??= launchChromium();
+  const made: Stage = { ...server, browser: await browser, pageUrl };
+  ends.push(() => made.command.end('SIGKILL'));
   return made;
 }
 
@@ -113,7 +118,7 @@ export async function crash(stage: Stage, meanwhile: () => Promise<void>): Promi
   try {
     await meanwhile();
   } finally {
-    Object.assign(stage, await startServer('demo', dataDir, { ...SETTINGS, ...stageEnv }));
+    Object.assign(stage, await startDemo(dataDir));
   }
 }
 

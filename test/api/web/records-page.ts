@@ -11,13 +11,15 @@ export let traders: Day;
 
 /** A test on that day, which is played once for a file. */
 export function onDay(story: (t: ExecutionContext, stage: Stage) => Promise<void>) {
-  return onStage(story, async (dataDir, ends) => {
-    const server = await startDayServer(dataDir, ends);
-    // In any case the server ends with the tests.
-    ends.push(() => server.command.end('SIGKILL'));
-    traders = await playDay(server);
-    return server;
-  });
+  return onStage(story, startDay);
+}
+
+async function startDay(dataDir: string, ends: (() => unknown)[]): Promise<Server> {
+  const server = await startDayServer(dataDir, ends);
+  // In any case the server ends with the tests.
+  ends.push(() => server.command.end('SIGKILL'));
+  traders = await playDay(server);
+  return server;
 }
 
 type Options = Parameters<typeof visit>[2];

@@ -219,6 +219,8 @@ for (const isClosed of [true, false]) {
       const third = record(work, { madeAtMs: MADE_MS, nowMs: RESTART_MS });
       t.deepEqual(third.store.problems, [], what);
       for (const [at, market] of MARKETS.entries()) {
+        // Of one market a try, in a check of each change.
+        if (shareOf(100) < 100 && at !== seed % MARKETS.length) continue;
         compare(t, truths[at]!, answersOf(third, market), `${what}, market ${market}, later`);
       }
       third.store.abandon();
