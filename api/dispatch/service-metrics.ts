@@ -11,7 +11,14 @@ import { productVersion } from '../base/version.ts';
 
 const NS = 1e9;
 const QUANTILES = [50, 90, 99] as const;
-const STATES: readonly ShardStatus['state'][] = ['opening', 'open', 'restarting', 'closed'];
+const STATES: readonly ShardStatus['state'][] = [
+  'opening',
+  'catching_up',
+  'following',
+  'open',
+  'restarting',
+  'closed',
+];
 
 /** What the metrics of the service are read from. */
 export type ServiceParts = {

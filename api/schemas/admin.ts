@@ -185,7 +185,7 @@ export const ShardsAnswer = strict({
   shards: Type.Array(
     strict({
       shard: Count,
-      state: oneOf(['opening', 'open', 'restarting', 'closed']),
+      state: oneOf(['opening', 'catching_up', 'following', 'open', 'restarting', 'closed']),
       /** Why it places no orders now, or its repeated failure. */
       problem: nullable(Type.String()),
       /** Number of the last fact in its log; null: the shard was not open since the start. */

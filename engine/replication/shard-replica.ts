@@ -22,12 +22,22 @@ import {
 /** A node as the cluster knows it, and the address that clients use. */
 export type ClusterNode = { node: string; address: string };
 
+/** How a node is part of a cluster. */
+export type ClusterSettings = ClusterNode & {
+  name: string;
+  /** The URLs of etcd's members. */
+  etcd: readonly string[];
+  leaseSeconds: number;
+};
+
 export type ShardReplicaOptions = {
   etcd: EtcdClient;
   cluster: string;
   shard: number;
   self: ClusterNode;
   leaseSeconds: number;
+  /** An append or a renewal without an answer is given up after so long. */
+  waitMs: number;
   /** Milliseconds of a clock that nobody sets; the same in all threads. */
   steadyMs(): number;
   /** The lease holds until this moment of that clock; called whenever it is renewed. */
@@ -56,8 +66,6 @@ export const PART_BYTES = 2 ** 20;
 const MARGIN = 0.1;
 /** A renewal that fails once or twice must not end a lease. */
 const RENEWALS_A_LEASE = 5;
-/** An append or a renewal without an answer is given up after so many leases. */
-const LEASES_WAITED = 2;
 
 /** The log of this node is not the beginning of the cluster's log. Rule N109 (engine/RULES.md). */
 export class OtherLog extends Error {
@@ -289,6 +297,7 @@ export class ShardReplica {
     for (;;) {
       try {
         const { succeeded, ranges } = await etcd.transact(compares, operations, [{ range: key }]);
+        this.#set({ problem: null });
         if (succeeded) return;
         const found = ranges[0]?.[0]?.value.toString() ?? 'none';
         if (before !== after && found === headText(after)) return;
@@ -303,16 +312,22 @@ export class ShardReplica {
   }
 
   #giveUpMs(): number {
-    const { steadyMs, leaseSeconds } = this.#options;
-    return steadyMs() + LEASES_WAITED * leaseSeconds * 1000;
+    const { steadyMs, waitMs } = this.#options;
+    return steadyMs() + waitMs;
   }
 
   /** Renews the lease. False: it has ended. Throws `EtcdFailure`. */
   async #renew(): Promise<boolean> {
     const lease = this.#lease;
-    const sentMs = this.#options.steadyMs();
-    if (lease === null || !(await this.#options.etcd.keepAlive(lease))) return false;
+    const { etcd, steadyMs, renewed } = this.#options;
+    const sentMs = steadyMs();
+    if (lease === null) return false;
+    const isAlive = await etcd.keepAlive(lease);
     if (this.#lease !== lease) return false;
+    if (!isAlive) {
+      renewed(Number.NEGATIVE_INFINITY);
+      return false;
+    }
     this.#renewed(sentMs);
     this.#set({ problem: null });
     return true;

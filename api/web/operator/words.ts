@@ -13,6 +13,8 @@ export const PLAN_WORDS: Readonly<Record<Plan, string>> = {
 
 export const SHARD_WORDS: Readonly<Record<Shard['state'], string>> = {
   opening: 'Opening',
+  catching_up: 'Catching up',
+  following: 'Following another node',
   open: 'Open',
   restarting: 'Restarting',
   closed: 'Closed',

@@ -1,19 +1,20 @@
 /**
  * One shard as the thread sees it that starts it, again after a failure too. Above a bound of waiting
- * requests callers get 503, and quotes of one market replace each other. Rules D6 to D10, D74
- * (engine/RULES.md).
+ * requests callers get 503, and quotes of one market replace each other. In a cluster another node may
+ * lead it. Rules D6 to D10, D74, N105, N114 (engine/RULES.md).
  */
 
 import type { Message, Packed } from '../../format/codec.ts';
 import { checkLmdbFile, missingFile } from '../../lmdb/lmdb-file.ts';
 import { DiskFull, problemText } from '../../log/disk-full.ts';
 import type { LiquidityMemory } from '../../memory/market-liquidity.ts';
+import type { Replicator } from '../../replication/replicator.ts';
 import { abandonChannel, type ChannelMemory, isAbandoned } from '../../ring/endpoint.ts';
 import type { Command, Reply, Tick } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 import type { Log } from '../../threads/logger.ts';
 import { Restarts } from '../../threads/restarts.ts';
-import { Unavailable } from '../../threads/unavailable.ts';
+import { Deposed, NotLeader, Unavailable } from '../../threads/unavailable.ts';
 import { isCommand, isJournaled, isTick } from '../core/message-kinds.ts';
 import { countsOf, type OpenReport } from '../store/open-report.ts';
 import type { ShardConfig } from '../store/shard-store.ts';
@@ -41,8 +42,15 @@ export type ShardClientOptions = {
   rebuild?: RebuildShard | undefined;
   /** The ends of further threads. */
   further: Pick<FurtherEnds, 'count' | 'served' | 'lost'>;
+  /** Makes its replicator; null: the shard is in no cluster. */
+  replicator: MakeReplicator | null;
   log: Log;
 };
+
+/** @param changed called when the replicator's state has */
+export type MakeReplicator = (shard: number, changed: () => void) => Replicator;
+
+const STOPPING = new Unavailable('the engine is stopping');
 
 export class ShardClient {
   readonly #options: ShardClientOptions;
@@ -57,6 +65,11 @@ export class ShardClient {
   #ended = Promise.resolve();
   readonly #restarts = new Restarts();
   readonly #repair: CheckpointRepair;
+  readonly #replicator: Replicator | null;
+  /** Resolves once another node is known to lead. */
+  readonly #follows = Promise.withResolvers<null>();
+  /** One error for all callers while the same node leads. */
+  #notLeader = new NotLeader(null);
   #wasMade: boolean;
 
   constructor(options: ShardClientOptions) {
@@ -69,9 +82,10 @@ export class ShardClient {
     });
     const { config, rebuild, log } = options;
     this.#repair = new CheckpointRepair({ shard: config.shard, rebuild, log });
-    this.#thread = new ShardThread(config, options.liquidity, (error) => {
+    this.#replicator = options.replicator?.(config.shard, () => this.#noteReplica()) ?? null;
+    const onEnd = (error: unknown) =>
       log.error({ path: config.path, error: String(error) }, 'shard thread ended');
-    });
+    this.#thread = new ShardThread(config, options.liquidity, onEnd, this.#replicator);
   }
 
   get isOpen(): boolean {
@@ -79,9 +93,10 @@ export class ShardClient {
   }
 
   get status(): ShardStatus {
+    const { isCaughtUp = false, problem = null } = this.#replicator?.state ?? {};
     return {
-      state: this.#state,
-      problem: this.#problem,
+      state: this.#state === 'following' && !isCaughtUp ? 'catching_up' : this.#state,
+      problem: this.#problem ?? problem,
       restartProblem: this.#restarts.problem,
       repaired: this.#repair.done,
       lastFailure: this.#restarts.last,
@@ -99,7 +114,7 @@ export class ShardClient {
     const { path } = this.#options.config;
     if (checkLmdbFile(path) === null && this.#wasMade) throw missingFile(path);
     const report = await this.#thread.open();
-    if (this.#state === 'closed') throw new Unavailable('the engine is stopping');
+    if (this.#state === 'closed') throw STOPPING;
     this.#wasMade = true;
     const further = this.#serve();
     // In one step: later messages must queue up after the messages that the shard gets first.
@@ -137,9 +152,14 @@ export class ShardClient {
 
   /**
    * `open`, except for damaged data: then it answers null, and retries until the data can be read.
+   * If another node leads the shard, it answers null, and opens once this node does.
    */
   async openOrLater(): Promise<OpenReport | null> {
-    return await this.open().catch((error: unknown) => {
+    const opened = this.open().catch((error: unknown) => {
+      if (this.#state === 'following') {
+        this.#notOpened(error);
+        return null;
+      }
       if (!isDamage(error)) throw error;
       const { config, log } = this.#options;
       this.#state = 'restarting';
@@ -149,6 +169,21 @@ export class ShardClient {
       this.#restartLater(error.message);
       return null;
     });
+    return await Promise.race([opened, this.#follows.promise]);
+  }
+
+  /** The replicator has news of who leads. */
+  #noteReplica(): void {
+    const { leader } = this.#replicator!.state;
+    const address = leader?.address ?? null;
+    if (address !== this.#notLeader.leader) this.#notLeader = new NotLeader(address);
+    if (leader === null || (this.#state !== 'opening' && this.#state !== 'restarting')) return;
+    // This node's own key of before ends soon.
+    if (leader.node === this.#replicator!.node) return;
+    this.#state = 'following';
+    this.#follows.resolve(null);
+    const { config, log } = this.#options;
+    log.info({ path: config.path, leader: leader.node }, 'another node leads this shard');
   }
 
   #serve(): readonly ChannelMemory[] {
@@ -176,6 +211,9 @@ export class ShardClient {
   /** Why no request is taken now; null: requests are taken. */
   refusal(): Unavailable | null {
     if (this.#state !== 'open') {
+      if (this.#replicator !== null && this.#state !== 'closed' && this.#problem === null) {
+        return this.#notLeader;
+      }
       return new Unavailable(this.#problem ?? `the engine is ${this.#state}`);
     }
     return this.#sender.refusal();
@@ -270,7 +308,11 @@ export class ShardClient {
   #failed(error: Error): void {
     const { config, log } = this.#options;
     const reason = this.#thread.faultOf(error);
-    if (this.#state === 'open') {
+    if (this.#state === 'open' && error instanceof Deposed) {
+      this.#state = 'restarting';
+      log.info({ path: config.path, reason }, 'this node leads the shard no more; it follows');
+      this.#restart();
+    } else if (this.#state === 'open') {
       this.#state = 'restarting';
       this.#repair.failed(reason);
       log.error({ path: config.path, error: reason }, 'shard failed; starting it again');
@@ -296,19 +338,22 @@ export class ShardClient {
         if (this.#state !== 'open') return;
         log.info({ path: config.path, ...countsOf(report) }, 'shard is back');
       },
-      (error: unknown) => {
-        if (this.#state === 'closed') return;
-        const damage = isDamage(error) ? this.#repair.shown(error.message) : null;
-        // A damaged file is retried often, and logged once.
-        if (damage === null || damage !== this.#problem) {
-          const details = { path: config.path, error: String(error) };
-          log.error(details, 'shard did not start; trying again');
-        }
-        this.#problem = damage ?? this.#problem;
-        this.#repair.refused(error as Error);
-        this.#state = 'restarting';
-        this.#restartLater(String(error));
-      },
+      (error: unknown) => this.#notOpened(error),
     );
+  }
+
+  #notOpened(error: unknown): void {
+    if (this.#state === 'closed') return;
+    const { config, log } = this.#options;
+    const damage = isDamage(error) ? this.#repair.shown(error.message) : null;
+    // A damaged file is retried often, and logged once.
+    if (damage === null || damage !== this.#problem) {
+      const details = { path: config.path, error: String(error) };
+      log.error(details, 'shard did not start; trying again');
+    }
+    this.#problem = damage ?? this.#problem;
+    this.#repair.refused(error as Error);
+    this.#state = 'restarting';
+    this.#restartLater(String(error));
   }
 }

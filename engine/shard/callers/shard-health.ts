@@ -1,5 +1,6 @@
 /**
- * The problems of the shards, and whether they take requests. Rules D6, D9, D10 (engine/RULES.md).
+ * The problems of the shards, and whether they take requests. Rules D6, D9, D10, N115
+ * (engine/RULES.md).
  */
 import type { Unavailable } from '../../threads/unavailable.ts';
 import type { ShardClient } from './shard-client.ts';
@@ -20,7 +21,8 @@ export function stateOf(shards: readonly Shown[]): 'starting' | 'ready' | 'degra
   const hasProblem = ({ state, problem, restartProblem }: Shown) =>
     problem !== null || (restartProblem !== null && state !== 'open');
   if (shards.some(hasProblem)) return 'degraded';
-  return shards.every(({ state }) => state === 'open') ? 'ready' : 'starting';
+  const isReady = ({ state }: Shown) => state === 'open' || state === 'following';
+  return shards.every(isReady) ? 'ready' : 'starting';
 }
 
 /** Why no shard accepts a request now; null: at least one does. */

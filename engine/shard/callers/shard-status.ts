@@ -6,7 +6,8 @@ import type { OrderCountsShown } from '../thread/order-counts.ts';
 import type { ShardProgress } from '../thread/shard-gauges.ts';
 
 export type ShardStatus = {
-  state: 'opening' | 'open' | 'restarting' | 'closed';
+  /** Another node leads it; `following`: and it has every record of that node. */
+  state: 'opening' | 'catching_up' | 'following' | 'open' | 'restarting' | 'closed';
   /** The checkpoint rebuilt from its log since this process started; null: none. */
   repaired: string | null;
   /** Why no order can be placed here now, as damaged data or a full disk; null: orders can. */

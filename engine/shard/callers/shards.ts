@@ -29,7 +29,7 @@ import type {
 import type { CoreConfig } from '../../rules/reference-data.ts';
 import { FairTurns } from '../../threads/fair-turns.ts';
 import type { Log } from '../../threads/logger.ts';
-import { Unavailable } from '../../threads/unavailable.ts';
+import { NotLeader, Unavailable } from '../../threads/unavailable.ts';
 import { isReadOfHolder } from '../core/message-kinds.ts';
 import { tradeUseOf } from '../core/trade-use.ts';
 import { countsOf, type OpenReport } from '../store/open-report.ts';
@@ -47,7 +47,7 @@ import {
 } from './merge-reports.ts';
 import { RequestCoalescer } from './request-coalescer.ts';
 import type { ReplyHandler } from './send-queue.ts';
-import { ShardClient } from './shard-client.ts';
+import { type MakeReplicator, ShardClient } from './shard-client.ts';
 import { problemsOf, refusalOf, stateOf } from './shard-health.ts';
 import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import type { ShardStatus } from './shard-status.ts';
@@ -70,6 +70,8 @@ export type ShardsOptions = CoreConfig &
     rebuild?: RebuildShard;
     /** The ends of further threads; left out: this thread alone calls the shards. */
     further?: FurtherEnds;
+    /** Left out: the shards are in no cluster. */
+    replicator?: MakeReplicator;
     log: Log;
   };
 
@@ -235,6 +237,9 @@ export class Shards {
   }
 
   #requireAll(): void {
+    const refusals = this.#clients.map((client) => client.refusal());
+    const elsewhere = refusals.find((refusal) => refusal instanceof NotLeader);
+    if (elsewhere !== undefined) throw elsewhere;
     const state = this.state();
     if (state !== 'ready') throw new Unavailable(`${state}. ${this.problems().join(' ')}`);
   }
@@ -410,7 +415,15 @@ export class Shards {
   }
 
   #createClient(shard: number): ShardClient {
-    const { dataDir, queueDepthMax, wereMade = false, rebuild, log, ...rest } = this.#options;
+    const {
+      dataDir,
+      queueDepthMax,
+      wereMade = false,
+      rebuild,
+      replicator = null,
+      log,
+      ...rest
+    } = this.#options;
     const { shards: _, clock: __, reached: facts, further: ___, ...config } = rest;
     const reached = facts?.[shard] ?? 0;
     const client: ShardClient = new ShardClient({
@@ -420,7 +433,12 @@ export class Shards {
       queueDepthMax,
       rebuild,
       startupMessages: () => this.#startup.messages(this.nowMs()),
-      opened: (report) => this.#crossShardLimits.found(client, report),
+      opened: (report) => {
+        // Another node may have led it meanwhile, with a clock of its own.
+        this.#options.clock.startFrom(report.nowMs);
+        this.#crossShardLimits.found(client, report);
+      },
+      replicator,
       further: this.#further,
       log,
     });

@@ -4,10 +4,11 @@
  */
 import { invariant } from '../../base/invariant.ts';
 import type { LiquidityMemory } from '../../memory/market-liquidity.ts';
+import type { Replicator } from '../../replication/replicator.ts';
 import { type ChannelMemory, channelMemory, Endpoint } from '../../ring/endpoint.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
 import { SupervisedWorker } from '../../threads/supervised-worker.ts';
-import { Unavailable } from '../../threads/unavailable.ts';
+import { Deposed, Unavailable } from '../../threads/unavailable.ts';
 import { workerUrl } from '../../threads/worker-url.ts';
 import { DiskStatus } from '../store/disk-reserve.ts';
 import type { OpenReport } from '../store/open-report.ts';
@@ -51,9 +52,19 @@ export class ShardThread {
   /** The error of the last thread, for callers that waited for it. */
   #reason: Error | null = null;
   #isDestroyed = false;
+  readonly #replicator: Replicator | null;
 
-  /** `onEnd` is called with the error of a thread that ended without a fault of its shard. */
-  constructor(config: ShardConfig, liquidity: LiquidityMemory, onEnd: (error: unknown) => void) {
+  /**
+   * `onEnd` is called with the error of a thread that ended without a fault of its shard.
+   * `replicator`: null: the shard is in no cluster.
+   */
+  constructor(
+    config: ShardConfig,
+    liquidity: LiquidityMemory,
+    onEnd: (error: unknown) => void,
+    replicator: Replicator | null = null,
+  ) {
+    this.#replicator = replicator;
     this.#thread = new SupervisedWorker({
       name: `shard ${config.shard}`,
       module: workerUrl(import.meta.url, '../thread/worker'),
@@ -64,6 +75,7 @@ export class ShardThread {
           disk: this.disk.memory,
           fault: this.#fault.memory,
           gauges: this.gauges.memory,
+          replica: replicator?.session() ?? null,
         }) satisfies WorkerData,
       // The client logs its shard's failures.
       log: { info() {}, error() {} },
@@ -79,7 +91,7 @@ export class ShardThread {
   }
 
   /**
-   * Opens the shard. Throws `ShardDamage`. After a failure it starts a new thread, once the last
+   * Opens the shard; in a cluster, once it leads. Throws `ShardDamage`. After a failure it starts a new thread, once the last
    * one has released the file. Rejects when it is destroyed meanwhile.
    */
   async open(): Promise<OpenReport> {
@@ -121,6 +133,7 @@ export class ShardThread {
     this.#isDestroyed = true;
     await this.#thread.close({ kind: 'end' }, END_MAX_MS);
     this.#ended(DESTROYED);
+    await this.#replicator?.close();
   }
 
   #take(message: FromShardThread): void {
@@ -133,7 +146,9 @@ export class ShardThread {
         return this.#served()?.resolve();
       case 'failed':
         this.#ending = Promise.withResolvers();
-        return this.#served()?.reject(new Error(message.fault));
+        return this.#served()?.reject(
+          message.isDeposed ? new Deposed(message.fault) : new Error(message.fault),
+        );
       default:
         message satisfies never;
     }
@@ -142,6 +157,7 @@ export class ShardThread {
   /** No thread runs any more. */
   #ended(reason: Error): void {
     this.#reason = reason;
+    this.#replicator?.endSession();
     this.#served()?.reject(reason);
     this.#ending?.resolve();
     this.#ending = null;

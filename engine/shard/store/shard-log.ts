@@ -1,12 +1,12 @@
 /**
  * One shard's log as the shard uses it: the record of the current batch, and the written
- * ones. Rules D1, D2 (engine/RULES.md).
+ * ones. Rules D1, D2, N101, N102 (engine/RULES.md).
  */
 import path from 'node:path';
 import { invariant } from '../../base/invariant.ts';
 import type { EpochMs } from '../../base/units.ts';
 import { FactBuffer } from '../../format/facts.ts';
-import type { LogIdentity, LogPosition } from '../../log/log-format.ts';
+import type { LogIdentity, LogPosition, LogRecord } from '../../log/log-format.ts';
 import { LogReader, type PlacedRecord } from '../../log/log-reader.ts';
 import { LogWriter } from '../../log/log-writer.ts';
 import type { FactLog } from '../core/shard-records.ts';
@@ -20,12 +20,20 @@ export type ShardLogOptions = {
   reaches?: LogPosition;
 };
 
+/** Where a shard that leads in a cluster stores its records, before its own log has them. */
+export interface RecordStore {
+  /** The record is stored on return. */
+  append(record: LogRecord & { position: LogPosition }): void;
+}
+
 /** The log's directory in the shard's directory. */
 export const logIn = (directory: string): string => path.join(directory, 'log');
 
 export class ShardLog implements FactLog {
   /** Collects the facts of the current batch. */
   readonly facts = new FactBuffer();
+  /** Null: this log is the only place. */
+  store: RecordStore | null = null;
   readonly #writer: LogWriter;
   readonly #reader: LogReader;
 
@@ -68,12 +76,22 @@ export class ShardLog implements FactLog {
     const { facts } = this;
     invariant(facts.record === this.#writer.tail, 'a record is written where it was begun');
     const { firstNumber, count, hasCatalog } = facts;
-    const payload = facts.payload();
-    this.#writer.append({ firstNumber, count, atMs, payload }, hasCatalog);
+    const record = { firstNumber, count, atMs, payload: facts.payload() };
+    this.store?.append({ ...record, position: facts.record });
+    this.#writer.append(record, hasCatalog);
     this.#writer.sync();
     invariant(this.lastNumber === firstNumber + count - 1, 'the numbers of facts jump');
     invariant(this.tail > facts.record, 'a log does not grow by a record');
     this.begin();
+  }
+
+  /** The payload of the last record; null: there is none. */
+  lastPayload(): Uint8Array | null {
+    let last: Uint8Array | null = null;
+    if (this.lastNumber === 0) return last;
+    for (const { payload } of this.records(this.lastNumber - 1, null)) last = payload;
+    invariant(last !== null, 'the log has no record of its last fact');
+    return last;
   }
 
   payload(record: number): Uint8Array {

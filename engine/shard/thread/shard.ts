@@ -1,7 +1,8 @@
 /**
  * One shard: its state, its log, its checkpoints. In one synchronous step a batch is decided, its
  * facts are written, and it is answered. Meanwhile the callers' thread gathers the next batch. A
- * checkpoint is written beside the batches. Rules D1 to D3, D8, D43, S15 (engine/RULES.md).
+ * checkpoint is written beside the batches. In a cluster it may follow another node's shard first.
+ * Rules D1 to D3, D8, D43, S15, N102, N108, N112 (engine/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -9,6 +10,7 @@ import { invariant } from '../../base/invariant.ts';
 import type { Message } from '../../format/codec.ts';
 import { RecordIndex } from '../../index/record-index.ts';
 import { DiskFull } from '../../log/disk-full.ts';
+import type { LogPosition, LogRecord } from '../../log/log-format.ts';
 import {
   type LiquidityMemory,
   liquidityMemory,
@@ -26,8 +28,9 @@ import { headOf, referenceDataOf } from '../store/checkpoint-state.ts';
 import type { Checkpoints } from '../store/checkpoints.ts';
 import { DiskStatus } from '../store/disk-reserve.ts';
 import { type OpenReport, openReportOf } from '../store/open-report.ts';
-import { recover } from '../store/recover.ts';
-import type { ShardLog } from '../store/shard-log.ts';
+import { type FromDisk, recover } from '../store/recover.ts';
+import { replayFacts } from '../store/replay.ts';
+import type { RecordStore, ShardLog } from '../store/shard-log.ts';
 import { openStore, type ShardConfig, type ShardStore } from '../store/shard-store.ts';
 import { CountedFacts } from './order-counts.ts';
 import { ShardGauges } from './shard-gauges.ts';
@@ -51,9 +54,15 @@ export type SharedByShard = {
   liquidity: LiquidityMemory;
 };
 
+/** The cluster of a shard that leads in it. */
+export interface Leadership extends RecordStore {
+  /** Returns if the shard leads now. */
+  confirm(): void;
+}
+
 export class Shard {
   readonly state: StoredState;
-  readonly report: OpenReport;
+  readonly #recovered: FromDisk;
   readonly #log: ShardLog;
   readonly #checkpoints: Checkpoints;
   readonly #config: ShardConfig;
@@ -73,6 +82,8 @@ export class Shard {
   readonly #gauges: ShardGauges;
   readonly #facts: CountedFacts;
   #probedAtMs = 0;
+  /** Null: it is in no cluster, or does not lead. */
+  #leadership: Leadership | null = null;
 
   static async open(config: ShardConfig, shared?: Partial<SharedByShard>): Promise<Shard> {
     const store = await openStore(config);
@@ -108,12 +119,56 @@ export class Shard {
     const seed = new Uint32Array(Uint8Array.from(randomBytes(16)).buffer);
     const records = new ShardRecords(new RecordIndex(checkpoints.runs, seed), log);
     this.state = createState(config, records, new MarketLiquidity(liquidity, config.shard));
-    const recovered = recover(this.state, checkpoints.read, log, log.facts);
+    this.#recovered = recover(this.state, checkpoints.read, log, log.facts);
     log.begin();
     this.state.liquidity.rejoin(this.state.taken.all());
-    this.#factsSinceCheckpoint = recovered.facts;
-    this.report = openReportOf(this.state, recovered.records);
-    gauges.opened(log, recovered.head);
+    this.#factsSinceCheckpoint = this.#recovered.facts;
+    gauges.opened(log, this.#recovered.head);
+  }
+
+  /** As the shard is now: before its first batch, the report of its start. */
+  get report(): OpenReport {
+    return openReportOf(this.state, this.#recovered.records);
+  }
+
+  /** The number of the last fact in the log, and the payload of its record; null: there is none. */
+  get lastRecord(): { number: number; payload: Uint8Array | null } {
+    return { number: this.#log.lastNumber, payload: this.#log.lastPayload() };
+  }
+
+  /**
+   * Applies the next record of the node that leads: the same facts at the same position. False: the
+   * disk has no room now. Throws as `answer`.
+   */
+  fold({ position, firstNumber, count, atMs, payload }: LogRecord & { position: LogPosition }) {
+    const startedMs = performance.now();
+    this.#throwFault();
+    invariant(this.#leadership === null, 'a shard follows while it leads');
+    invariant(!this.#isAhead, 'a record is applied after one has failed');
+    if (!this.#mayWrite(payload.length)) return false;
+    const { facts, tail, lastNumber } = this.#log;
+    if (position !== tail || firstNumber !== lastNumber + 1) {
+      throw new Error(
+        `fact ${firstNumber} of the cluster is at ${position} of its log, and this log continues ` +
+          `with fact ${lastNumber + 1} at ${tail}`,
+      );
+    }
+    this.#isAhead = true;
+    this.#log.begin();
+    replayFacts(this.state, facts, payload);
+    invariant(facts.count === count, 'a record was played to more facts, or fewer');
+    this.#commit(startedMs, atMs);
+    return true;
+  }
+
+  /** It has followed to the end, and decides from here on, as after a start. */
+  lead(leadership: Leadership): void {
+    invariant(this.#leadership === null, 'a shard begins to lead twice');
+    invariant(!this.#isAhead, 'a shard leads after a record has failed');
+    this.#leadership = leadership;
+    this.#log.store = leadership;
+    this.state.recoveredAtMs = this.state.nowMs;
+    this.state.liquidity.rejoin(this.state.taken.all());
   }
 
   /**
@@ -129,6 +184,7 @@ export class Shard {
     const { lastNumber } = this.#log;
     if (!this.#mayWrite(messages.length * MESSAGE_BYTES)) {
       for (const message of messages) answers.withoutFacts(this.state, message, lastNumber);
+      this.#leadership?.confirm();
       return;
     }
     this.#inOneRecord(startedMs, () => {
@@ -267,16 +323,18 @@ export class Shard {
     this.#log.begin();
     this.state.pendingSettlements.left = this.#settledAtOnce;
     run();
+    // A record that the cluster has stored shows that this shard led then.
     if (this.#log.facts.count > 0) this.#commit(startedMs);
+    else this.#leadership?.confirm();
     this.#gauges.orders.committed();
     this.#isAhead = false;
   }
 
   /** Memory is ahead of the log here, so a full disk is now a fault. */
-  #commit(startedMs: number): void {
+  #commit(startedMs: number, atMs = this.state.nowMs): void {
     const { count } = this.#log.facts;
     try {
-      this.#log.commit(this.state.nowMs);
+      this.#log.commit(atMs);
     } catch (error) {
       // The next start waits for that much space, and so does not end here again.
       if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);

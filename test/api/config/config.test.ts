@@ -23,6 +23,7 @@ test('G1: the defaults', (t) => {
     dataDir: './data',
     shards: null,
     durability: 'sync',
+    cluster: null,
     venueData: null,
     trading: null,
     defaultPlan: 'none',
@@ -355,4 +356,30 @@ test('G1: the help fits its columns, and what is longer goes on below', (t) => {
     for (const line of help.split('\n')) t.true(line.length <= columns, line);
     t.is(help.replace(/\n {10,}/g, ' '), all, 'the same words');
   }
+});
+
+test('N116: the setting of a cluster, its default, and what is refused', (t) => {
+  const one = {
+    ...{ name: 'c', node: 'one', etcd: ['http://10.0.0.1:2379'], address: 'https://one.example' },
+    secretFile: '/etc/secret',
+  };
+  const read = (over: object) =>
+    loadConfig({ PAPERBOOK_CLUSTER: JSON.stringify({ ...one, ...over }) }, null).cluster;
+  t.deepEqual(read({}), { ...one, leaseSeconds: 3 });
+  t.is(read({ leaseSeconds: 10 })?.leaseSeconds, 10);
+  const refused: [object, RegExp][] = [
+    [{ name: 'a/b' }, /CLUSTER.* name of 1 to 64 letters/],
+    [{ node: '' }, /node of 1 to 64 letters/],
+    [{ etcd: [] }, /etcd: a list of URLs/],
+    [{ etcd: ['http://user:word@host'] }, /without a user/],
+    [{ address: 'one' }, /address: a URL/],
+    [{ secretFile: 7 }, /secretFile/],
+    [{ leaseSeconds: 1 }, /leaseSeconds: a whole number from 2 to 60/],
+    [{ lease: 3 }, /has no lease/],
+  ];
+  for (const [over, message] of refused) {
+    const error = t.throws(() => read(over), { instanceOf: ConfigError, message });
+    t.false(error?.message.includes('word@'));
+  }
+  t.throws(() => loadConfig({ PAPERBOOK_CLUSTER: '[1]' }, null), { message: /a JSON object/ });
 });

@@ -19,11 +19,15 @@ class Node {
   leadsUntilMs = 0;
   leads = false;
 
-  constructor(urls: readonly string[], node: string, { cluster = 'test', leaseSeconds = 2 } = {}) {
+  constructor(
+    urls: readonly string[],
+    node: string,
+    { cluster = 'test', leaseSeconds = 20, waitMs = 20_000 } = {},
+  ) {
     this.etcd = new EtcdClient(urls);
     this.replica = new ShardReplica(
       {
-        ...{ etcd: this.etcd, cluster, shard: 0, leaseSeconds },
+        ...{ etcd: this.etcd, cluster, shard: 0, leaseSeconds, waitMs },
         self: { node, address: `http://${node}` },
         steadyMs: () => performance.now(),
         renewed: (untilMs) => {
@@ -191,13 +195,14 @@ test('N111: a lead whose answers were lost is taken once', async (t) => {
 
 test('N106: a leader that hears nothing gives up, and what it knows is in the log of the next', async (t) => {
   const etcd = await EtcdDouble.start();
-  const one = new Node([etcd.url], 'one');
+  const one = new Node([etcd.url], 'one', { waitMs: 300 });
   await leads(one);
   await one.append('a');
   etcd.isCut = true;
   await t.throwsAsync(one.append('nobody knows'), { instanceOf: Deposed, message: /nobody knows/ });
   await t.throwsAsync(one.replica.confirm(), { instanceOf: Deposed });
   etcd.isCut = false;
+  etcd.expire();
   const two = new Node([etcd.url], 'two');
   await leads(two);
   t.deepEqual(two.log, ['a']);
@@ -214,7 +219,7 @@ test('N109: a log that the cluster has not, or has otherwise, follows nothing', 
     const client = new EtcdClient([etcd.url]);
     const replica = new ShardReplica(
       {
-        ...{ etcd: client, cluster: 'test', shard: 0, leaseSeconds: 2 },
+        ...{ etcd: client, cluster: 'test', shard: 0, leaseSeconds: 20, waitMs: 1000 },
         self: { node: 'other', address: '' },
         steadyMs: () => performance.now(),
         renewed() {},

@@ -32,7 +32,10 @@ export async function openShards(
     log: { info() {}, error() {} },
     ...options,
   });
-  await engine.open();
+  await engine.open().catch(async (error: unknown) => {
+    await engine.close();
+    throw error;
+  });
   await engine.setCatalog(catalog);
   await engine.broadcast({ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false });
   return engine;

@@ -545,6 +545,7 @@ ErrorCode: TypeAlias = Literal[
     "quota_exceeded",
     "key_creation_limited",
     "internal_error",
+    "not_leader",
     "not_configured",
 ]
 
