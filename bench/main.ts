@@ -30,6 +30,7 @@ import { settlement } from './suites/settle.ts';
 import { shard } from './suites/shard.ts';
 import { stream } from './suites/stream.ts';
 import { tick } from './suites/tick.ts';
+import { venueApi } from './suites/venue-api.ts';
 import { verify } from './suites/verify.ts';
 
 /** A suite with any type of sizes. */
@@ -45,6 +46,7 @@ const SUITES: readonly AnySuite[] = [
   named(http),
   named(entry),
   named(stream),
+  named(venueApi),
   named(memory),
   named(recovery),
   named(verify),

@@ -15,7 +15,8 @@ const VENUE_ROOMS = readdirSync(path.join(ROOT, 'feeds/venues'), { withFileTypes
  */
 const ROOMS = [
   ...['engine/base', 'engine/memory', 'engine/rules', 'engine/threads', 'engine/log'],
-  ...['engine/format', 'engine/audit', 'engine/ring', 'engine/index', 'engine/lmdb'],
+  ...['engine/format', 'engine/audit', 'engine/ring', 'engine/replication'],
+  ...['engine/index', 'engine/lmdb'],
   ...['engine/shard/core/views', 'engine/shard/core', 'engine/shard/store'],
   ...['engine/shard/thread', 'engine/shard/callers'],
   ...['engine/records/maths', 'engine/records/store', 'engine/records/boards'],
@@ -180,6 +181,18 @@ test('the log knows files, checksums and timers, and no package', (t) => {
   for (const { file, packages } of sources.filter(({ file }) => under('engine/log')(file))) {
     t.deepEqual(
       packages.filter((name) => !known.includes(name)),
+      [],
+      file,
+    );
+  }
+});
+
+test('replication knows etcd by node modules, and no package', (t) => {
+  for (const { file, packages } of sources.filter(({ file }) =>
+    under('engine/replication')(file),
+  )) {
+    t.deepEqual(
+      packages.filter((name) => !name.startsWith('node:')),
       [],
       file,
     );

@@ -1,6 +1,6 @@
 /**
  * `paperbook demo`: the server on simulated venues, with a past, bots, a demo user and key, and
- * first steps to try. The venues are real WebSockets on loopback. Rules U2, U33 to U36
+ * first steps to try. The venues are real WebSockets on loopback. Rules U2, U33 to U36, U56
  * (api/RULES.md), N21 (feeds/FORMATS.md).
  */
 
@@ -10,6 +10,7 @@ import { bookNeedsOf } from '../../feeds/reading/venue.ts';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
 import { type Listed, listedGames, type Schedule } from '../../feeds/simulator/schedule.ts';
 import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
+import { publishedFees } from '../../feeds/venues/shared/published-fees.ts';
 import type { Log } from '../base/logger.ts';
 import { configHelp, loadConfig } from '../config/config.ts';
 import type { Config } from '../config/settings.ts';
@@ -191,7 +192,9 @@ class DemoVenues {
   keepCatalog(): void {
     const nowMs = Date.now();
     const games = listedGames(this.schedule, nowMs, LISTED);
-    replaceFile(this.catalogFile, JSON.stringify(catalogFileOf(games, nowMs)));
+    // So that realistic fills pay what they would at the venue.
+    const fees = publishedFees('kalshi', 'venue_a');
+    replaceFile(this.catalogFile, JSON.stringify({ ...catalogFileOf(games, nowMs), fees }));
     const ends = games.map(({ resolvesAtMs }) => resolvesAtMs).filter((atMs) => atMs > nowMs);
     this.#refreshIn(Math.min(...ends) - nowMs + AFTER_RESULT_MS);
   }

@@ -91,6 +91,8 @@ function wordsOf({ fact, names }: LoggedFact): string {
       const cap = `${fact.contractsLimit} in ${fact.windowSeconds} s`;
       return `${short(fact.account)} group ${short(fact.group)} ${cap}`;
     }
+    case 'order_group_changed':
+      return `${short(fact.account)} group ${short(fact.group)} ${fact.change}, ${fact.contractsLimit}`;
     case 'order_group_removed':
       return `${short(fact.account)} group ${short(fact.group)}`;
     case 'order_arrived': {

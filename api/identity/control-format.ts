@@ -28,6 +28,7 @@ export const TABLE_NAMES = [
   'realism',
   'venueApiKeys',
   'venueApiKeyOwners',
+  'names',
 ] as const;
 
 /** Tables that a store of an earlier layout lacks. Rule D95 (engine/RULES.md). */
@@ -36,6 +37,7 @@ export const ADDED_TABLES: readonly string[] = [
   'realism',
   'venueApiKeys',
   'venueApiKeyOwners',
+  'names',
 ] satisfies (typeof TABLE_NAMES)[number][];
 
 /** Values beside the tables, each under its name. */
@@ -142,20 +144,26 @@ const OF_VENUE_API = ['venueApiKeys', 'venueApiKeyOwners'] as const;
 export const EARLIER_CONTROL_FINGERPRINTS: readonly number[] = [
   crc32(
     JSON.stringify([
-      without('keyUses', 'realism', ...OF_VENUE_API),
+      without('keyUses', 'realism', ...OF_VENUE_API, 'names'),
       ...[VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
     ]),
   ),
   crc32(
     JSON.stringify([
-      without('realism', ...OF_VENUE_API),
+      without('realism', ...OF_VENUE_API, 'names'),
       ...[VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
       KEY_USE.layout.form,
     ]),
   ),
   crc32(
     JSON.stringify([
-      ...[without(...OF_VENUE_API), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+      ...[without(...OF_VENUE_API, 'names'), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+      KEY_USE.layout.form,
+    ]),
+  ),
+  crc32(
+    JSON.stringify([
+      ...[without('names'), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
       KEY_USE.layout.form,
     ]),
   ),

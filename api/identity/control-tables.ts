@@ -62,6 +62,8 @@ type Rows = {
   venueApiKeys: VenueApiKey;
   /** By `userId/id`. */
   venueApiKeyOwners: Uuid;
+  /** Of markets and instruments, in pieces by the first number: catalog-numbers.ts. */
+  names: string[];
 };
 type TableName = keyof Rows;
 export type ControlTables = { [N in TableName]: ControlTable<Rows[N]> };

@@ -6,11 +6,11 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { isDeepStrictEqual } from 'node:util';
 import { open, type RootDatabase } from 'lmdb';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
+import { CatalogNumberTable } from './catalog-numbers.ts';
 import { REQUEST_COUNT, type RequestCount } from './control-format.ts';
 import { ControlIndexes } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
@@ -55,6 +55,7 @@ export class ControlStore {
   readonly #tables: ControlTables;
   readonly #writer: ControlWriter;
   readonly #values: ControlValues;
+  readonly #numbers: CatalogNumberTable;
 
   /**
    * Opens or creates `DATA_DIR/control`. Throws `ControlDamage`; `FormatMismatch` on a directory
@@ -75,6 +76,7 @@ export class ControlStore {
     try {
       this.#tables = openControlTables({ root, entries }) ?? makeControlTables(root);
       this.#values = new ControlValues(root);
+      this.#numbers = new CatalogNumberTable(this.#values, this.#tables.names);
       const indexes = new ControlIndexes(this.#tables);
       this.organizations = new OrganizationTable(this.#tables);
       const onChanged = (id: Uuid) => this.versions.changed(id);
@@ -199,13 +201,11 @@ export class ControlStore {
 
   /** The numbering as last stored, null in a new directory. */
   numbers(): CatalogNumbers | null {
-    return this.#values.get('numbers') ?? null;
+    return this.#numbers.read();
   }
 
   async putNumbers(numbers: CatalogNumbers): Promise<void> {
-    // Every start calls this. It writes only changes, because the disk may be full.
-    if (isDeepStrictEqual(numbers, this.numbers())) return;
-    await this.#values.put('numbers', numbers);
+    await this.#numbers.put(numbers);
   }
 
   switches(): StoredSwitches {

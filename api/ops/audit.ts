@@ -7,6 +7,7 @@ import { open } from 'lmdb';
 import { Problems } from '../../engine/audit/problems.ts';
 import { type Uuid, VENUES } from '../../engine/base/units.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
+import { readNumbers } from '../identity/catalog-numbers.ts';
 import { ControlDamage, type ControlTable, readingControl } from '../identity/control-table.ts';
 import {
   type CatalogNumbers,
@@ -63,7 +64,7 @@ export async function auditControl(dataDir: string): Promise<ControlAudit | null
 function auditTables(tables: ControlTables, values: ControlValues): ControlAudit {
   const problems = new Problems();
   const found = readTables(tables, problems);
-  const numbers = values.get('numbers');
+  const numbers = numbersIn(tables, values, problems);
   values.get('switches');
   const userIds = new Set(found.users.map(({ key }) => key));
   const organizationIds = new Set(found.organizations.map(({ key }) => key));
@@ -72,16 +73,31 @@ function auditTables(tables: ControlTables, values: ControlValues): ControlAudit
   checkOrganizations(found.organizations, problems);
   checkReferences(found, userIds, organizationIds, problems);
   checkIndexes(tables, found, problems);
-  if (numbers !== undefined) checkNumbers(numbers, problems);
+  if (numbers !== null) checkNumbers(numbers, problems);
   return {
     users: found.users.length,
     keys: found.keys.length,
     owners: [...userIds, ...organizationIds],
     directoryId: values.get('directoryId') ?? null,
     hasOutsideOrganizations: values.get('outsideOrganizations') === true,
-    numbers: numbers ?? null,
+    numbers,
     problems: problems.lines(),
   };
+}
+
+/** Null: a new store, or a damaged list. */
+function numbersIn(
+  { names }: ControlTables,
+  values: ControlValues,
+  problems: Problems,
+): CatalogNumbers | null {
+  try {
+    return readNumbers(values, names);
+  } catch (error) {
+    if (!(error instanceof ControlDamage)) throw error;
+    problems.add(error.message);
+    return null;
+  }
 }
 
 type AuditedRows = ReturnType<typeof readTables>;

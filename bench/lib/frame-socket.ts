@@ -5,7 +5,7 @@
  */
 import { connect, type Socket } from 'node:net';
 import type { Answer } from './http-connection.ts';
-import { handshake } from './websocket-frames.ts';
+import { bearer, handshake } from './websocket-frames.ts';
 
 const HEAD_END = '\r\n\r\n';
 /** A final text message; from a client with a mask, which is zero here and so changes nothing. */
@@ -64,7 +64,7 @@ export class FrameSocket {
       socket.setNoDelay(true);
       socket.setEncoding('latin1');
       socket.once('error', reject);
-      socket.once('connect', () => socket.write(handshake(port, path, key)));
+      socket.once('connect', () => socket.write(handshake(port, path, bearer(key))));
       socket.once('data', (text: string) => {
         socket.off('error', reject);
         // No message arrives before the first is sent, so the head is alone.

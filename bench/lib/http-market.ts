@@ -94,7 +94,7 @@ async function ask(
   const connection = await HttpConnection.open(port);
   try {
     for (let asked = 0; asked < ASKED; asked++) {
-      const request = caller.next();
+      const request = caller.next()!;
       const answer = await new Promise<Answer>((resolve, reject) => {
         connection.onAnswer = resolve;
         connection.onLost = (reason) => reject(new Error(`the server was lost: ${reason}`));

@@ -5,6 +5,7 @@
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { open, type RootDatabase } from 'lmdb';
+import { newUuid } from '../../api/base/uuid.ts';
 import {
   entriesOfKey,
   entriesOfUser,
@@ -12,6 +13,7 @@ import {
 } from '../../api/identity/control-indexes.ts';
 import { type ControlTables, openControlTables } from '../../api/identity/control-tables.ts';
 import { newKey } from '../../api/identity/keys.ts';
+import { ownedKey } from '../../api/identity/owned-ids.ts';
 import { newUser } from '../../api/identity/users.ts';
 import type { Uuid } from '../../engine/base/units.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
@@ -35,13 +37,39 @@ export async function prepareAccounts(
   return tokens;
 }
 
-/** Writes the tables of api/identity/store.ts, which itself waits for the disk every few writes. */
-async function prepareUsers(dataDir: string, accounts: number, nowMs: number) {
+/** A pair of the venue's own API for each of these people: the same pair, whose ids differ. */
+export async function prepareVenueKeys(
+  dataDir: string,
+  ids: readonly Uuid[],
+  publicKeyPem: string,
+): Promise<Uuid[]> {
+  const createdAtMs = Date.now();
+  const { root, tables } = openControl(dataDir);
+  const keys = ids.map((userId) => {
+    return { id: newUuid(createdAtMs), userId, label: 'bench', publicKeyPem, createdAtMs };
+  });
+  root.transactionSync(() => {
+    for (const key of keys) {
+      void tables.venueApiKeys.put(key.id, key);
+      void tables.venueApiKeyOwners.put(ownedKey(key.userId, key.id), key.id);
+    }
+  });
+  await root.close();
+  return keys.map(({ id }) => id);
+}
+
+function openControl(dataDir: string) {
   const control = path.join(dataDir, 'control');
   const entries = checkLmdbFile(control)?.entries ?? 0;
   const root = open<Buffer, string>({ path: control, maxDbs: 32, encoding: 'binary' });
   const tables = openControlTables({ root, entries });
   if (tables === null) throw new Error(`${control} is not that of a server which has run`);
+  return { root, tables };
+}
+
+/** Writes the tables of api/identity/store.ts, which itself waits for the disk every few writes. */
+export async function prepareUsers(dataDir: string, accounts: number, nowMs: number) {
+  const { root, tables } = openControl(dataDir);
   const tokens: string[] = [];
   const ids: Uuid[] = [];
   const indexed: Indexed[] = [];

@@ -6,11 +6,12 @@ export const PING = 0x89;
 export const FRAME_MASK = 0x80;
 const TWO_BYTES = 126;
 
-export function handshake(port: number, path: string, key: string): string {
+/** @param credential a line of the head, or several, which say who it is */
+export function handshake(port: number, path: string, credential: string): string {
   const lines = [
     `GET ${path} HTTP/1.1`,
     `Host: 127.0.0.1:${port}`,
-    `Authorization: Bearer ${key}`,
+    credential,
     'Connection: Upgrade',
     'Upgrade: websocket',
     'Sec-WebSocket-Version: 13',
@@ -18,6 +19,9 @@ export function handshake(port: number, path: string, key: string): string {
   ];
   return `${lines.join('\r\n')}\r\n\r\n`;
 }
+
+/** The credential of a key. */
+export const bearer = (key: string) => `Authorization: Bearer ${key}`;
 
 export const PONG = Buffer.from([0x8a, FRAME_MASK, 0, 0, 0, 0]);
 

@@ -5,7 +5,13 @@
  */
 import { type FrameLane, FrameSocket } from '../lib/frame-socket.ts';
 import { type Answer, HttpConnection } from '../lib/http-connection.ts';
-import { type Caller, createCaller, type LoadOptions } from '../lib/load.ts';
+import {
+  type Caller,
+  createCaller,
+  isGood,
+  type LoadOptions,
+  SignedRequests,
+} from '../lib/load.ts';
 import { Latencies, type LatencySummary } from '../lib/stats.ts';
 
 export type LoadJob = {
@@ -56,6 +62,7 @@ function send(message: FromGenerator): void {
 
 async function runJob(job: LoadJob): Promise<void> {
   const load = new Load(job);
+  await load.prepare();
   await load.open();
   try {
     load.start();
@@ -87,9 +94,21 @@ class Load {
   #isRunning = false;
   #timer: NodeJS.Timeout | undefined;
   #lost: string | null = null;
+  #signed: SignedRequests | null = null;
+  #onSpent: () => void = () => {};
+  readonly #spent = new Promise<void>((resolve) => {
+    this.#onSpent = resolve;
+  });
 
   constructor(job: LoadJob) {
     this.#job = job;
+  }
+
+  async prepare(): Promise<void> {
+    const { signing } = this.#job.load;
+    if (signing === undefined) return;
+    this.#signed = new SignedRequests();
+    await this.#signed.sign(signing);
   }
 
   async open(): Promise<void> {
@@ -119,7 +138,7 @@ class Load {
   #add(connection: HttpConnection | FrameLane, keys: readonly string[]): void {
     const number = this.#connections.length;
     this.#connections.push(connection);
-    this.#callers.push(createCaller({ ...this.#job.load, keys }, number));
+    this.#callers.push(createCaller({ ...this.#job.load, keys }, number, this.#signed));
     connection.onAnswer = (answer) => this.#answered(number, answer);
     connection.onLost = (reason) => {
       this.#lost = reason;
@@ -133,9 +152,9 @@ class Load {
     else this.#startOpenLoop(this.#job.ratePerSecond, [...all]);
   }
 
-  /** Rejects when a connection was lost. */
+  /** Rejects when a connection was lost. It ends sooner if all that was prepared has been sent. */
   async wait(forMs: number): Promise<void> {
-    await new Promise((resolve) => setTimeout(resolve, forMs));
+    await Promise.race([new Promise((resolve) => setTimeout(resolve, forMs)), this.#spent]);
     if (this.#lost !== null) throw new Error(`a connection was lost: ${this.#lost}`);
   }
 
@@ -182,7 +201,9 @@ class Load {
   }
 
   #send(number: number, dueMs: number): void {
-    this.#connections[number]!.send(this.#callers[number]!.next(), dueMs);
+    const request = this.#callers[number]!.next();
+    if (request === null) this.#onSpent();
+    else this.#connections[number]!.send(request, dueMs);
   }
 
   #answered(number: number, answer: Answer): void {
@@ -191,7 +212,7 @@ class Load {
     this.#answers++;
     this.#bytes += text.length - bodyStart;
     this.#callers[number]!.count(answer, this.#statuses);
-    if (status === 200) this.#latencies.add(answeredMs - this.#connections[number]!.dueMs);
+    if (isGood(status)) this.#latencies.add(answeredMs - this.#connections[number]!.dueMs);
     else this.#countRefusal(answer);
     this.#callers[number]!.saw(answer);
     if (!this.#isRunning) return;

@@ -8,9 +8,14 @@ import { FRAME_MASK, handshake, maskedText, PING, PONG } from '../lib/websocket-
 export type SubscribersJob = {
   port: number;
   path: string;
-  keys: string[];
-  /** The channels of each socket. */
-  channels: string[][];
+  /** Lines of the handshake of each socket, which say who it is; fewer are used in turn. */
+  credentials: string[];
+  /** The text that each socket sends first. */
+  commands: string[];
+  /** How each message begins that is counted. */
+  counted: string;
+  /** So many are counted before all have subscribed. */
+  snapshots: number;
 };
 export type FromSubscribers =
   | { kind: 'subscribed' }
@@ -24,7 +29,7 @@ const SNAPSHOT_WAIT_MS = 50;
 let messages = 0;
 let bytes = 0;
 let gaps = 0;
-const CHANNEL = Buffer.from('{"channel');
+let counted = Buffer.alloc(0);
 const GAP = Buffer.from('"gap":true}');
 
 process.on('message', (job: SubscribersJob | 'count') => {
@@ -40,30 +45,37 @@ function send(message: FromSubscribers): void {
   process.send!(message);
 }
 
-async function open({ port, path, keys, channels }: SubscribersJob): Promise<void> {
-  for (let from = 0; from < channels.length; from += OPENING_AT_ONCE) {
-    const wanted = channels.slice(from, from + OPENING_AT_ONCE);
+async function open(job: SubscribersJob): Promise<void> {
+  const { credentials, commands, snapshots } = job;
+  counted = Buffer.from(job.counted);
+  for (let from = 0; from < commands.length; from += OPENING_AT_ONCE) {
+    const wanted = commands.slice(from, from + OPENING_AT_ONCE);
     await Promise.all(
-      wanted.map((names, at) => subscribe(port, path, keys[(from + at) % keys.length]!, names)),
+      wanted.map((command, at) =>
+        subscribe(job, credentials[(from + at) % credentials.length]!, command),
+      ),
     );
   }
-  const snapshots = channels.reduce((sum, { length }) => sum + length, 0);
   while (messages < snapshots) {
     await new Promise((resolve) => setTimeout(resolve, SNAPSHOT_WAIT_MS));
   }
 }
 
-function subscribe(port: number, path: string, key: string, names: string[]): Promise<void> {
+function subscribe(
+  { port, path }: SubscribersJob,
+  credential: string,
+  command: string,
+): Promise<void> {
   return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1');
     socket.once('error', reject);
-    socket.once('connect', () => socket.write(handshake(port, path, key)));
+    socket.once('connect', () => socket.write(handshake(port, path, credential)));
     socket.once('data', (answer: Buffer) => {
       if (!answer.toString('latin1').startsWith('HTTP/1.1 101 ')) {
         reject(new Error(answer.toString('latin1')));
         return;
       }
-      socket.write(maskedText(JSON.stringify({ op: 'subscribe', channels: names })));
+      socket.write(maskedText(command));
       // The server disconnects a client that answers no pings.
       const frames = new FrameCounter(() => socket.write(PONG));
       socket.on('data', (received: Buffer) => frames.take(received));
@@ -106,7 +118,7 @@ class FrameCounter {
 
   #count(all: Buffer, start: number, end: number): void {
     if (end - start < GAP.length) return;
-    if (all.compare(CHANNEL, 0, CHANNEL.length, start, start + CHANNEL.length) !== 0) return;
+    if (all.compare(counted, 0, counted.length, start, start + counted.length) !== 0) return;
     if (all.compare(GAP, 0, GAP.length, end - GAP.length, end) === 0) gaps++;
     else messages++;
   }

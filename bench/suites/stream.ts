@@ -11,12 +11,14 @@ import { catalogOf } from '../lib/catalog.ts';
 import { heapsTo, type Memory, memoryOf } from '../lib/heaps.ts';
 import { loadNow } from '../lib/machine.ts';
 import { usageSince } from '../lib/proc.ts';
+import { QuoteFeed } from '../lib/quote-feed.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, type Figures, type Report, type Suite } from '../lib/report.ts';
 import { type Served, startServe } from '../lib/server.ts';
 import { dropDir, tempDir } from '../lib/temp.ts';
 import { threadTable } from '../lib/thread-table.ts';
 import { makeUsers } from '../lib/users.ts';
+import { bearer } from '../lib/websocket-frames.ts';
 import type { FromSubscribers, SubscribersJob } from '../processes/subscribers.ts';
 
 export type StreamSizes = {
@@ -53,14 +55,13 @@ export const stream: Suite<StreamSizes> = {
 /** Rule J5 (api/RULES.md). */
 const SOCKETS_A_KEY = 20;
 const SUBSCRIBERS = fileURLToPath(new URL('../processes/subscribers.ts', import.meta.url));
-const SLICE_MS = 50;
 const MIB = 2 ** 20;
 
 async function run(sizes: StreamSizes, progress: (line: string) => void): Promise<Report> {
   const dir = tempDir();
   const child = fork(SUBSCRIBERS, { stdio: ['ignore', 'inherit', 'inherit', 'ipc'] });
   let server: Served | null = null;
-  let feed: Feed | null = null;
+  let feed: QuoteFeed | null = null;
   try {
     progress('stream: starting');
     const catalog = catalogOf(sizes.instruments);
@@ -78,7 +79,7 @@ async function run(sizes: StreamSizes, progress: (line: string) => void): Promis
     const { pid } = server;
     const memory = () => memoryOf(pid, heapsFile);
     const keys = await makeUsers(server, Math.ceil(sizes.subscribers / SOCKETS_A_KEY), 'reader');
-    feed = new Feed(server, sizes);
+    feed = new QuoteFeed(server, sizes);
     await feed.quoteAll();
     const idle = memory();
     progress('stream: subscribing');
@@ -102,14 +103,18 @@ function jobOf(sizes: StreamSizes, { port, basePath }: Served, keys: string[]): 
     }
     return [...names];
   });
-  return { port, path: `${basePath}/stream`, keys, channels };
+  return {
+    ...{ port, path: `${basePath}/stream`, credentials: keys.map(bearer) },
+    commands: channels.map((names) => JSON.stringify({ op: 'subscribe', channels: names })),
+    ...{ counted: '{"channel', snapshots: sizes.subscribers * sizes.instrumentsEach },
+  };
 }
 
 type World = {
   sizes: StreamSizes;
   server: Served;
   child: ChildProcess;
-  feed: Feed;
+  feed: QuoteFeed;
   memory(): Memory;
   /** Before a client subscribes. */
   idle: Memory;
@@ -210,75 +215,4 @@ function ask(child: ChildProcess, question: SubscribersJob | 'count'): Promise<C
     });
     child.send(question);
   });
-}
-
-/** Native quotes through the operator's listener, in slices, at a rate. */
-class Feed {
-  sent = 0;
-  seconds = 0;
-  readonly #server: Served;
-  readonly #sizes: StreamSizes;
-  readonly #random = seededRandom(7);
-  #seq = 0;
-  #running: Promise<void> | null = null;
-  #isStopped = false;
-
-  constructor(server: Served, sizes: StreamSizes) {
-    this.#server = server;
-    this.#sizes = sizes;
-  }
-
-  /** Every market, once. */
-  async quoteAll(): Promise<void> {
-    for (let from = 0; from < this.#sizes.instruments; from += 2000) {
-      const markets = Array.from(
-        { length: Math.min(2000, this.#sizes.instruments - from) },
-        (_, at) => from + at,
-      );
-      await this.#post(markets);
-    }
-  }
-
-  start(): void {
-    this.#running = this.#run();
-  }
-
-  async stop(): Promise<void> {
-    this.#isStopped = true;
-    await this.#running;
-  }
-
-  async #run(): Promise<void> {
-    const { instruments, quotesPerSecond } = this.#sizes;
-    const startedMs = performance.now();
-    while (!this.#isStopped) {
-      this.seconds = (performance.now() - startedMs) / 1000;
-      const due = Math.floor(this.seconds * quotesPerSecond) - this.sent;
-      const markets = Array.from({ length: Math.min(due, 2000) }, () =>
-        this.#random.below(instruments),
-      );
-      if (markets.length > 0) await this.#post(markets);
-      this.sent += markets.length;
-      await sleep(SLICE_MS);
-    }
-  }
-
-  async #post(markets: readonly number[]): Promise<void> {
-    const at = new Date().toISOString();
-    const lines = markets.map((market) => {
-      this.#seq++;
-      const yesBidCents = 20 + this.#random.below(40);
-      const prices = { yesBidCents, yesBidContracts: 10, yesAskCents: yesBidCents + 3 };
-      const frame = { type: 'quote', seq: this.#seq, market: `BENCH-${market}`, ...prices };
-      const line = { at, venue: 'venue_a', adapter: 'native' };
-      return JSON.stringify({ ...line, frame: { ...frame, yesAskContracts: 10 } });
-    });
-    const { adminUrl, adminToken } = this.#server;
-    const headers = { authorization: `Bearer ${adminToken}` };
-    const body = lines.join('\n');
-    const answer = await fetch(`${adminUrl}/admin/playback`, { method: 'POST', headers, body });
-    const text = await answer.text();
-    if (answer.status !== 200) throw new Error(`quotes were refused: ${text}`);
-    if (JSON.parse(text).ticks < markets.length) throw new Error(`quotes were not taken: ${text}`);
-  }
 }

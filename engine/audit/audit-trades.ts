@@ -3,7 +3,6 @@
  * a mistake in one of them contradicts another.
  */
 
-import { invariant } from '../base/invariant.ts';
 import {
   type AccountRow,
   type EpochMs,
@@ -12,22 +11,26 @@ import {
   PAYOUT_CENTS,
   type PlacedNetting,
   type PlacedUnder,
+  type PriceCents,
   type Uuid,
 } from '../base/units.ts';
-import { uuidTimeMs } from '../memory/uuid-words.ts';
 import type { ClosedTrade, OrderOutcome } from '../rules/events.ts';
+import type { OrderPlacedFact } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
 import { instrumentSideOf, isShownOrder, sideOf } from '../rules/flags.ts';
-import { isTradeOf } from '../rules/ids.ts';
-import type { MarketOutcome } from '../rules/messages.ts';
-import { ORDER_TERM_NAMES, TRADE_TERM_NAMES } from '../rules/order-terms.ts';
+import {
+  ORDER_TERM_NAMES,
+  TRADE_TERM_NAMES,
+  type TradedSide,
+  type TradeTerms,
+} from '../rules/order-terms.ts';
 import { reaches } from '../rules/pricing.ts';
 import { closedTradeOf } from '../rules/row-records.ts';
 import type { ShardState } from '../rules/state.ts';
 import { waitingTermsAt } from '../rules/waiting-terms.ts';
 
-/** Reports `what` unless `holds`. */
-export type Check = (holds: boolean, rule: string) => void;
+/** Reports the rule that is broken. */
+export type Fail = (rule: string) => void;
 
 /** What it closes of its rest changes with its fills. */
 function netsAsPlaced(placed: PlacedNetting | null, nets: PlacedNetting | null): boolean {
@@ -73,66 +76,109 @@ function isOfItsGroup(state: ShardState, row: OrderRow, { account, group }: Plac
   return group === null || orderGroups.find(account, group) === NO_ROW;
 }
 
+/** A placed order as its end and its trade are compared with it: its ids are compared apart. */
+export type AuditedOrder = Omit<
+  OrderPlacedFact,
+  'kind' | 'account' | 'order' | 'trade' | 'idempotencyKey' | 'group'
+> & {
+  /** As it was changed last: fills before that had another limit. */
+  isAmended?: true;
+};
+export type AuditedEnd = Omit<OrderOutcome, 'tradeId'>;
+/** A trade, of which the end may be missing; `soldAtMs`: a sell has closed it then. */
+export type AuditedTrade = { of: TradeFields; soldAtMs: EpochMs | null };
+type TradeFields = TradedSide &
+  TradeTerms &
+  Pick<ClosedTrade, 'contracts' | 'entryPriceCents' | 'venue' | 'proceedsCents'>;
+/** How the ids of an order and of its trade agree, and their texts. */
+export type TradedIds = {
+  /** The trade has the id that the order gives to what it opens. */
+  isOpenedByIt: boolean;
+  /** The order sells this trade. */
+  isSoldByIt: boolean;
+  trade: () => Uuid;
+  sold: () => Uuid | null;
+};
+
+/** The worst price in cents that an order trades at. */
+export function limitOf({
+  action,
+  limitPriceCents,
+  boundPriceCents,
+}: Pick<AuditedOrder, 'action' | 'limitPriceCents' | 'boundPriceCents'>): PriceCents {
+  return limitPriceCents ?? boundPriceCents ?? (action === 'buy' ? PAYOUT_CENTS : 0);
+}
+
 /** Checks that an outcome is possible for its order. */
 export function checkEnd(
   state: ShardState,
-  placed: PlacedOrder,
-  outcome: OrderOutcome,
-  check: Check,
+  placed: AuditedOrder,
+  outcome: AuditedEnd,
+  fail: Fail,
 ): void {
   const { status, reason, fillPriceCents, filledContracts } = outcome;
-  const { action, limitPriceCents, boundPriceCents, timeInForce } = placed.terms;
+  const { latencyMs, netting, timeInForce } = placed;
   const ends =
     status === 'executed'
       ? reason === null || (reason === 'ioc_not_filled' && filledContracts !== null)
       : reason !== null && (reason === 'expired') === (status === 'expired');
-  check(ends, `is ${status} because of ${reason}`);
-  const isWhole = isShownOrder(placed) || (status === 'executed' && filledContracts === null);
-  check(isWhole, 'is a market order, and was not filled completely');
+  if (!ends) fail(`is ${status} because of ${reason}`);
+  const isWhole =
+    isShownOrder({ terms: placed, latencyMs, netting }) ||
+    (status === 'executed' && filledContracts === null);
+  if (!isWhole) fail('is a market order, and was not filled completely');
   if (reason === 'ioc_not_filled' || reason === 'fok_not_filled') {
-    check(reason.startsWith(`${timeInForce}_`), `cannot end because of ${reason}`);
+    const isItsForce = reason === 'ioc_not_filled' ? timeInForce === 'ioc' : timeInForce === 'fok';
+    if (!isItsForce) fail(`cannot end because of ${reason}`);
   }
-  const mayWait = timeInForce === 'gtc' || placed.latencyMs > 0;
-  check(!placed.rests || mayWait, 'rested and is not gtc');
+  const mayWait = timeInForce === 'gtc' || latencyMs > 0;
+  if (placed.rests && !mayWait) fail('rested and is not gtc');
   const inTime = placed.rests
     ? isInOrder(state, placed.atMs, outcome.atMs)
     : outcome.atMs === placed.atMs;
-  check(inTime, 'ended before it was placed, or ended later and never rested');
+  if (!inTime) fail('ended before it was placed, or ended later and never rested');
   const isCharged = outcome.feesCents !== null;
-  check(isCharged === (placed.feeEachMicros !== null), 'has fees and pays none, or the reverse');
+  if (isCharged !== (placed.feeEachMicros !== null)) {
+    fail('has fees and pays none, or the reverse');
+  }
   const hasTraded = status === 'executed' || filledContracts !== null;
-  check(
-    hasTraded === (fillPriceCents !== null),
-    'has a fill price without a fill, or a fill without a price',
-  );
+  if (hasTraded !== (fillPriceCents !== null)) {
+    fail('has a fill price without a fill, or a fill without a price');
+  }
   // Before a change of an order its fills had another limit.
   if (fillPriceCents === null || placed.isAmended === true) return;
-  const limit = limitPriceCents ?? boundPriceCents ?? (action === 'buy' ? PAYOUT_CENTS : 0);
-  check(
-    reaches(action, fillPriceCents, limit),
-    `was filled at ${fillPriceCents}, beyond its limit`,
-  );
+  checkFill(placed, fillPriceCents, fail);
+}
+
+/** Checks a fill against the limit that its order had then. */
+export function checkFill(
+  order: Parameters<typeof limitOf>[0],
+  priceCents: PriceCents,
+  fail: Fail,
+): void {
+  if (reaches(order.action, priceCents, limitOf(order))) return;
+  fail(`was filled at ${priceCents}, beyond its limit`);
 }
 
 /** Checks an order that has ended against its trade, which is missing if it is undefined. */
 export function checkTraded(
-  placed: PlacedOrder,
-  outcome: OrderOutcome,
-  trade: TradeSoFar | undefined,
-  check: Check,
+  placed: AuditedOrder,
+  outcome: AuditedEnd,
+  found: AuditedTrade | undefined,
+  ids: TradedIds,
+  fail: Fail,
 ): void {
-  const { contracts, terms } = placed;
-  const { tradeId } = outcome;
-  invariant(tradeId !== null, 'an order without a trade is compared with one');
-  check(trade !== undefined, `names trade ${tradeId}, which is missing`);
-  if (trade === undefined) return;
+  const { contracts } = placed;
+  if (found === undefined) return fail(`names trade ${ids.trade()}, which is missing`);
+  const { of: trade, soldAtMs } = found;
   if (placed.netting !== null) {
     // It is the last trade that it has closed or opened; others may have been sold since.
-    const isOfMarket = trade.market === placed.market;
-    check(isOfMarket, `names trade ${tradeId}, which is of another market or side`);
+    if (trade.market !== placed.market) {
+      fail(`names trade ${ids.trade()}, which is of another market or side`);
+    }
     if (trade.side !== placed.side) return;
-    const isOpenedByIt = placed.netting.opens && isTradeOf(tradeId, placed.orderId);
-    check(isOpenedByIt, `names trade ${tradeId}, which differs from its fill`);
+    const isOpenedByIt = placed.netting.opens && ids.isOpenedByIt;
+    if (!isOpenedByIt) fail(`names trade ${ids.trade()}, which differs from its fill`);
     return;
   }
   const isOfIt =
@@ -140,56 +186,59 @@ export function checkTraded(
     trade.instrument === placed.instrument &&
     trade.side === placed.side &&
     trade.instrumentSide === placed.instrumentSide;
-  check(isOfIt, `names trade ${tradeId}, which is of another market or side`);
+  if (!isOfIt) fail(`names trade ${ids.trade()}, which is of another market or side`);
   const filled = outcome.filledContracts ?? contracts;
-  if (terms.action === 'buy') {
+  if (placed.action === 'buy') {
     const isOpenedByIt =
-      isTradeOf(tradeId, placed.orderId) &&
+      ids.isOpenedByIt &&
       trade.contracts === filled &&
       trade.entryPriceCents === outcome.fillPriceCents &&
       trade.venue === outcome.venue &&
-      TRADE_TERM_NAMES.every((name) => trade[name] === terms[name]);
-    check(isOpenedByIt, `names trade ${tradeId}, which differs from its fill`);
+      TRADE_TERM_NAMES.every((name) => trade[name] === placed[name]);
+    if (!isOpenedByIt) fail(`names trade ${ids.trade()}, which differs from its fill`);
     return;
   }
-  check(contracts <= trade.contracts, `sells more than trade ${tradeId} ever had`);
-  check(
-    placed.tradeId === tradeId,
-    `sells trade ${placed.tradeId}, and its outcome names ${tradeId}`,
-  );
+  if (contracts > trade.contracts) fail(`sells more than trade ${ids.trade()} ever had`);
+  if (!ids.isSoldByIt) {
+    fail(`sells trade ${ids.sold()}, and its outcome names ${ids.trade()}`);
+  }
   if (outcome.status !== 'executed' || outcome.filledContracts !== null) return;
-  const isSold = trade.closeReason === 'sold' && trade.closedAtMs === outcome.atMs;
-  check(isSold, `has sold trade ${tradeId}, which it did not close`);
+  const isSold = soldAtMs === outcome.atMs;
+  if (!isSold) fail(`has sold trade ${ids.trade()}, which it did not close`);
   if (!isSold || contracts !== trade.contracts) return;
   const isItsPrice = Math.floor(trade.proceedsCents / contracts) === outcome.fillPriceCents;
-  check(isItsPrice, `has sold trade ${tradeId}, which was sold at another price`);
+  if (!isItsPrice) fail(`has sold trade ${ids.trade()}, which was sold at another price`);
 }
 
-function endBy(outcome: MarketOutcome): string {
-  return outcome === 'void' ? 'void voided' : 'settled settled';
-}
+type EndedTrade = Pick<
+  ClosedTrade,
+  | 'market'
+  | 'contracts'
+  | 'costCents'
+  | 'entryPriceCents'
+  | 'proceedsCents'
+  | 'feesCents'
+  | 'outcome'
+  | 'openedAtMs'
+  | 'closedAtMs'
+>;
 
 /** Checks a closed trade against its market. */
-export function checkClosed(state: ShardState, trade: ClosedTrade, check: Check): void {
-  const { tradeId, contracts, costCents, proceedsCents, outcome, market } = trade;
-  check(uuidTimeMs(tradeId) === trade.openedAtMs, 'was opened at another time than its id says');
-  check(isInOrder(state, trade.openedAtMs, trade.closedAtMs), 'was closed before it was opened');
-  check(Number.isSafeInteger(trade.feesCents ?? 0), 'has fees that are not in whole cents');
+export function checkClosed(state: ShardState, trade: EndedTrade, fail: Fail): void {
+  const { contracts, costCents, proceedsCents, outcome, market } = trade;
+  if (!isInOrder(state, trade.openedAtMs, trade.closedAtMs))
+    fail('was closed before it was opened');
+  if (!Number.isSafeInteger(trade.feesCents ?? 0)) fail('has fees that are not in whole cents');
   const averages = Math.ceil(costCents / contracts) === trade.entryPriceCents;
-  check(averages, 'was not bought at its entry price');
+  if (!averages) fail('was not bought at its entry price');
   const isPaid = proceedsCents >= 0 && proceedsCents <= PAYOUT_CENTS * contracts;
-  check(isPaid, `brought ${proceedsCents} cents for ${contracts} contracts`);
-  const ends = outcome === null ? ['closed sold', 'reset account_reset'] : [endBy(outcome)];
-  check(
-    ends.includes(`${trade.status} ${trade.closeReason}`),
-    `is ${trade.status}: ${trade.closeReason}`,
-  );
+  if (!isPaid) fail(`brought ${proceedsCents} cents for ${contracts} contracts`);
   if (outcome === null) return;
   const result = state.markets[market]?.outcome;
   const { correction } = state.pendingSettlements;
   // The server stopped after it corrected the market and before it corrected the trade.
   if (correction?.market === market && correction.from.outcome === outcome) return;
-  check(result === outcome, `ended with ${outcome}, and its market with ${result}`);
+  if (result !== outcome) fail(`ended with ${outcome}, and its market with ${result}`);
 }
 
 /**
@@ -199,16 +248,15 @@ function isInOrder({ setBackFromMs }: ShardState, beforeMs: EpochMs, afterMs: Ep
   return afterMs >= beforeMs || beforeMs <= setBackFromMs;
 }
 
-/** A trade, of which the end may be missing. */
-export type TradeSoFar = Omit<ClosedTrade, 'closeReason'> & { closeReason: string };
-
 /** The trade, open or closed. */
 export function tradeOf(
   state: ShardState,
   account: AccountRow,
   tradeId: Uuid,
-): TradeSoFar | undefined {
-  return state.records.closedTrade(account, tradeId) ?? openTradeOf(state, account, tradeId);
+): AuditedTrade | undefined {
+  const closed = state.records.closedTrade(account, tradeId);
+  if (closed === undefined) return openTradeOf(state, account, tradeId);
+  return { of: closed, soldAtMs: closed.closeReason === 'sold' ? closed.closedAtMs : null };
 }
 
 /** The open trade, of which only the fields count that exist from its first fill on. */
@@ -216,10 +264,10 @@ export function openTradeOf(
   state: ShardState,
   account: AccountRow,
   tradeId: Uuid,
-): TradeSoFar | undefined {
+): AuditedTrade | undefined {
   const position = state.positionIds.find(tradeId);
   if (position === NO_ROW || state.positions.col.account.get(position) !== account) {
     return undefined;
   }
-  return { ...closedTradeOf(state, position, 0, 0, null), closeReason: 'open' };
+  return { of: closedTradeOf(state, position, 0, 0, null), soldAtMs: null };
 }

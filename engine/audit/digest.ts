@@ -63,7 +63,9 @@ const NO_QUOTE = { source: null, epoch: null };
  */
 function quoteLines(state: ShardState): string[] {
   const lines = state.markets.flatMap((market) => {
-    const { venue, ticker, status, quote, lastTrade } = market;
+    const { venue, ticker, status, quote, lastTrade, outcome } = market;
+    // Nothing shows what a venue last said of a market that is over (K61 of feeds/FORMATS.md).
+    if (outcome !== null) return [];
     if (quote === null && lastTrade === null && status === 'open') return [];
     // The numbers of connections and epochs belong to this process alone.
     const { source: _, epoch: __, ...shown } = quote ?? NO_QUOTE;
@@ -101,7 +103,10 @@ function accountLine(state: ShardState, account: AccountRow): unknown[] {
 function groupLines({ orderGroups }: ShardState, account: AccountRow): unknown[] {
   const groups = orderGroups.of(account);
   if (groups.length === 0) return [];
-  const lines = groups.map((group) => [orderGroups.at(group), orderGroups.storedContracts(group)]);
+  const lines = groups.map((group) => [
+    ...[orderGroups.at(group), orderGroups.storedContracts(group)],
+    ...(orderGroups.isLatched(group) ? [orderGroups.isTriggered(group)] : []),
+  ]);
   // Their rows are used again, so a load finds them in another order.
   return [lines.map((line) => JSON.stringify(line)).sort()];
 }

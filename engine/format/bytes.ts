@@ -217,6 +217,28 @@ export class ByteReader {
     return this.#view.getUint32(place + 4 * word);
   }
 
+  idWords(place: IdPlace): readonly [w0: number, w1: number, w2: number, w3: number] {
+    const view = this.#view;
+    const [w0, w1] = [view.getUint32(place), view.getUint32(place + 4)];
+    return [w0, w1, view.getUint32(place + 8), view.getUint32(place + 12)];
+  }
+
+  /** The characters of a short text at a place: a view of them. */
+  wordBytes(place: WordPlace): Buffer {
+    return this.#bytes.subarray(place + 1, place + 1 + this.#view.getUint8(place));
+  }
+
+  /** The text of the id at a place. */
+  idText(place: IdPlace): Uuid {
+    const word = (index: 0 | 1 | 2 | 3) => this.idWord(place, index);
+    return uuidOfWords(word(0), word(1), word(2), word(3));
+  }
+
+  /** Bytes from one place to another: a view of them. */
+  bytesFrom(at: number, end: number): Buffer {
+    return this.#bytes.subarray(at, end);
+  }
+
   /** The bytes of the id at a place: a view of them. */
   idBytes(place: IdPlace): Buffer {
     return this.#bytes.subarray(place, place + ID_BYTES);
@@ -293,9 +315,12 @@ export class ByteReader {
 /** Where the 16 bytes of an id begin, in the bytes that are read. */
 export type IdPlace = Tagged<number, 'IdPlace'>;
 
+/** Where the length of a short text lies, in the bytes that are read; its characters follow. */
+export type WordPlace = Tagged<number, 'WordPlace'>;
+
 /**
- * Reads the same bytes, and leaves ids and keys where they are: an id is the place of its bytes, and
- * a key is passed over. A reader of every fact needs no text of them.
+ * Reads the same bytes, and leaves ids and keys where they are: each is the place of its bytes. A
+ * reader of every fact needs no text of them.
  */
 export class InPlaceReader extends ByteReader {
   override uuid(): never {
@@ -305,9 +330,10 @@ export class InPlaceReader extends ByteReader {
   }
 
   override word(): never {
+    const at = this.at;
     const length = this.u8();
-    this.goTo(this.at + length);
-    return '' as never;
+    this.goTo(at + 1 + length);
+    return at as never;
   }
 }
 

@@ -92,6 +92,7 @@ export function eventOf(state: ShardState, fact: PrimaryFact): Event {
     case 'trade_marked':
     case 'trade_corrected':
     case 'order_group_made':
+    case 'order_group_changed':
     case 'order_group_removed':
       return { ...fact, account: accountOf(state, fact.account) };
     case 'account_opened': {

@@ -20,6 +20,7 @@ import {
   AMENDED_FIELDS,
   CANCEL_REASONS,
   type CancelReason,
+  GROUP_CHANGES,
   LATER_REASONS,
   NEWEST_REASONS,
   OUTCOME_SOURCES,
@@ -27,7 +28,13 @@ import {
 } from '../rules/events.ts';
 import type { Fact } from '../rules/facts.ts';
 import type { MarketOutcome } from '../rules/messages.ts';
-import { ByteReader, type ByteWriter, type IdPlace, type InPlaceReader } from './bytes.ts';
+import {
+  ByteReader,
+  type ByteWriter,
+  type IdPlace,
+  type InPlaceReader,
+  type WordPlace,
+} from './bytes.ts';
 import {
   always,
   type Compiled,
@@ -116,6 +123,7 @@ export const KIND = {
   fill_noted: 57,
   book_missed: 58,
   catalog_changed: 60,
+  order_group_changed: 61,
 } as const satisfies Record<Fact['kind'], number>;
 
 /** Fields that a kind got later. A fact of an earlier form has the value in `WITHOUT`. */
@@ -334,6 +342,14 @@ const FACT_LAYOUTS: { [K in Fact['kind']]: RecordLayout<FirstForm<K>> } = {
     atMs: u48,
     account: uuid,
     group: uuid,
+  }),
+  order_group_changed: record<FactOf<'order_group_changed'>>({
+    kind: always('order_group_changed'),
+    atMs: u48,
+    account: uuid,
+    group: uuid,
+    change: word(...GROUP_CHANGES),
+    contractsLimit: u32,
   }),
   order_queued: record<FactOf<'order_queued'>>({
     kind: always('order_queued'),
@@ -609,16 +625,18 @@ export function readFact(from: ByteReader): Fact {
 }
 
 /** The fields of facts that are ids. */
-type IdField = 'account' | 'order' | 'trade' | 'parlay' | 'key';
+type IdField = 'account' | 'order' | 'trade' | 'parlay' | 'key' | 'group';
 type InPlace<F> = {
-  [K in keyof F as K extends 'idempotencyKey' ? never : K]: K extends IdField
+  [K in keyof F]: K extends IdField
     ? null extends F[K]
       ? IdPlace | null
       : IdPlace
-    : F[K];
+    : K extends 'idempotencyKey'
+      ? WordPlace
+      : F[K];
 };
 type InPlaceOfEach<F> = F extends Fact ? InPlace<F> : never;
-/** A fact whose ids are places in the bytes that it was read from. It has no idempotency key. */
+/** A fact whose ids and keys are places in the bytes that it was read from. */
 export type FactInPlace<K extends Fact['kind'] = Fact['kind']> = InPlaceOfEach<
   Extract<Fact, { kind: K }>
 >;
@@ -663,6 +681,7 @@ export const ADDED_FORMS: readonly (readonly number[])[] = [
   [KIND.liquidity_taken],
   [49, KIND.order_amended, KIND.order_group_made, KIND.order_group_removed, 53],
   [36, KIND.fill_nets, KIND.pair_closed],
+  [KIND.order_group_changed],
 ];
 
 /** All layouts as text: equal texts mean equal bytes. */

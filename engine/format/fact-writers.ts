@@ -29,6 +29,7 @@ import type {
   OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
+  OrderGroupChanged,
   OrderGroupMade,
   OrderGroupRemoved,
   OrderPartFilled,
@@ -253,6 +254,11 @@ export const FACT_WRITERS = {
   ),
   order_group_removed: writer<'order_group_removed', OrderGroupRemoved>(
     'order_group_removed',
+    OF_ACCOUNT,
+    null,
+  ),
+  order_group_changed: writer<'order_group_changed', OrderGroupChanged>(
+    'order_group_changed',
     OF_ACCOUNT,
     null,
   ),

@@ -93,15 +93,17 @@ export class FactBuffer implements FactSink {
         return WRITE.trade_corrected(this.#next(), state, event);
       case 'trade_counted':
         return WRITE.trade_counted(this.#next(), state, event);
+      case 'fill_noted':
+        return WRITE.fill_noted(this.#next(), state, event);
       case 'fill_nets':
       case 'order_queued':
       case 'queue_met':
-      case 'fill_noted':
       case 'liquidity_taken':
       case 'book_missed':
       case 'order_arrived':
       case 'order_cancel_accepted':
       case 'order_group_made':
+      case 'order_group_changed':
       case 'order_group_removed':
       case 'account_opened':
       case 'account_reset':

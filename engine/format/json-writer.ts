@@ -33,6 +33,15 @@ export function memberNames<const Name extends string>(
   return Object.fromEntries(pieces) as { [K in Name]: Piece };
 }
 
+/** Whole members of one name, one for each word that its value can be: `,"name":"word"`. */
+export function memberWords<const Word extends string>(
+  name: string,
+  ...words: readonly Word[]
+): { readonly [K in Word]: Piece } {
+  const pieces = words.map((word) => [word, pieceOf(`,"${name}":"${word}"`)]);
+  return Object.fromEntries(pieces) as { [K in Word]: Piece };
+}
+
 const NULL = pieceOf('null');
 const TRUE = pieceOf('true');
 const FALSE = pieceOf('false');

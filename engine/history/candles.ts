@@ -1,7 +1,7 @@
 /**
  * The candles of every market. A candle is closed when the first row or trade of a later interval
- * arrives. It is kept if something happened in it. Candles are read without holes. Rules H10 to H14
- * (api/RULES.md).
+ * arrives. It is kept if something happened in it. Candles are read without holes. Rules H10 to H14,
+ * H34 (api/RULES.md).
  */
 import { invariant } from '../base/invariant.ts';
 import type { Contracts, EpochMs, MarketNumber } from '../base/units.ts';
@@ -78,6 +78,12 @@ export class Candles {
   forget(): void {
     this.#open.length = 0;
     this.#longer.length = 0;
+  }
+
+  /** The market is over: its open candles are folded again if anybody asks. */
+  rest(market: MarketNumber): void {
+    this.#open[market] = undefined;
+    this.#longer[market] = undefined;
   }
 
   /** The candle of the minute of a moment, after all earlier candles are kept. */

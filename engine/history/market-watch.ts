@@ -86,7 +86,7 @@ export class MarketWatch {
       const watched = this.#watched(market);
       watched.shown = copyOfTop(shown);
       watched.mark = mark;
-      if (mark === 'resolved') watched.outcome = 'void';
+      if (mark === 'resolved') this.#markets[market] = OVER;
     }
     this.endAll('server_down');
   }
@@ -102,7 +102,10 @@ export class MarketWatch {
 
   setClosings({ closings, games }: Closings): void {
     this.#games = games;
-    for (const [market, closesAtMs] of closings) this.#watched(market).closesAtMs = closesAtMs;
+    for (const [number, closesAtMs] of closings) {
+      const market = this.#watched(number);
+      if (market !== OVER) market.closesAtMs = closesAtMs;
+    }
     this.#nextDueMs = 0;
     this.advance(this.#nowMs);
   }
@@ -110,8 +113,10 @@ export class MarketWatch {
   /** A market that had its result before these rows began. */
   resolved(market: MarketNumber): void {
     const watched = this.#watched(market);
+    if (watched === OVER) return;
     watched.outcome ??= 'void';
     this.#update(watched, null);
+    this.#markets[market] = OVER;
   }
 
   /** Moves time on, and writes the rows that fall due on the way. */
@@ -141,6 +146,7 @@ export class MarketWatch {
       case 'status':
       case 'closing': {
         const market = this.#watched(tick.market);
+        if (market === OVER) return;
         if (tick.kind === 'status') market.status = tick.status;
         market.venueClosesAtMs = venueClosingMs(market.venueClosesAtMs, tick);
         this.#due(closingMs(market));
@@ -164,6 +170,7 @@ export class MarketWatch {
 
   #quote(tick: QuoteTick): void {
     const market = this.#watched(tick.market);
+    if (market === OVER) return;
     showQuote(market, tick, this.#sourceOf(tick.source).epoch);
     this.#update(market, tick.unknown ? 'sequence_gap' : null);
   }
@@ -287,9 +294,15 @@ export class MarketWatch {
   }
 
   #known(): Watched[] {
-    return this.#markets.filter((market) => market !== undefined);
+    return this.#markets.filter((one): one is Watched => one !== undefined && one !== OVER);
   }
 }
+
+/** In place of every market with a result, of which nothing more is written. */
+const OVER: Watched = Object.freeze({
+  ...{ number: -1, outcome: 'void', status: 'open', quote: null, shown: null, mark: 'resolved' },
+  ...{ closesAtMs: Number.POSITIVE_INFINITY, venueClosesAtMs: null },
+} as const);
 
 /** A price that stops for another reason, such as a pause, is no gap. */
 function gapOf(why: NotLive | null): MarkedReason | null {

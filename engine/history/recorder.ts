@@ -147,6 +147,11 @@ export class Recorder implements RowSink {
     const series = this.store.opened(GAP_MARKS, market);
     const at = Math.max(atMs, series.lastMs);
     this.store.append(series, [at, markNumber(mark)], this.nowMs);
+    if (mark !== 'resolved') return;
+    // Nothing follows, or next to nothing. What a question needs is made of the records again.
+    this.candles.rest(market);
+    this.store.rest(market);
+    this.#kept[market] = undefined;
   }
 
   /** Looked up once, because most ticks lead to a row. */

@@ -183,6 +183,11 @@ export class Series implements Journaled {
     this.#tail.pack();
   }
 
+  /** Few records follow, or none. */
+  rest(): void {
+    this.#tail.rest();
+  }
+
   get tail(): Columns {
     return this.#tail.columns();
   }

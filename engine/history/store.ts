@@ -35,6 +35,7 @@ export class HistoryStore {
   readonly #journal: Journal;
   readonly #series = new Map<number, Series>();
   readonly #read = new Map<StoredBlock, Float64Array[]>();
+  readonly #readBlock = (block: StoredBlock) => this.#recordsOf(block);
   readonly #sinceMs: EpochMs;
   /** The engine's time when the journal was last written; null: there was no history. */
   readonly stoppedAtMs: EpochMs | null;
@@ -95,9 +96,14 @@ export class HistoryStore {
     const key = market * KINDS.length + kind;
     const known = this.#series.get(key);
     if (known !== undefined) return known;
-    const made = new Series(kind, market, (block) => this.#recordsOf(block));
+    const made = new Series(kind, market, this.#readBlock);
     this.#series.set(key, made);
     return made;
+  }
+
+  /** The market is over: its series take no more memory than their records need. */
+  rest(market: MarketNumber): void {
+    for (let kind = 0; kind < KINDS.length; kind++) this.series(kind, market)?.rest();
   }
 
   /** The markets that have a series of this kind. */

@@ -26,7 +26,7 @@ export class Tail {
   #pieces: Piece[] = [];
   #packed = 0;
   /** The newest records, value after value: as many as `#length` says. */
-  readonly #loose: number[] = [];
+  #loose: number[] = [];
   #length = 0;
   /** The time of the newest record; a number throughout, which is written in place. */
   #lastMs: EpochMs = 0;
@@ -76,6 +76,11 @@ export class Tail {
     this.#pieces.push({ ...this.#newest(), bytes });
     this.#packed += this.#length;
     this.#length = 0;
+  }
+
+  /** Gives back the room of records that may never come. */
+  rest(): void {
+    this.#loose = this.#loose.slice(0, this.#length * this.#width);
   }
 
   /** Forgets all records. Copies that were taken remain unchanged. */

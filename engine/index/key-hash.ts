@@ -16,11 +16,15 @@ const LAST_ROUNDS = 3;
 /** v0 to v3, each a low and a high word. */
 const v = new Int32Array(8);
 
-/** Writes the four words of the name into `name`, and returns it. */
+/**
+ * Writes the four words of the name into `name`, and returns it.
+ *
+ * @param key as text, or its characters as bytes
+ */
 export function nameOfKey<Words extends Uint32Array>(
   seed: KeySeed,
   account: number,
-  key: string,
+  key: string | Uint8Array,
   name: Words,
 ): Words {
   invariant(seed.length === SEED_WORDS, 'a seed of keys is four words');
@@ -30,7 +34,7 @@ export function nameOfKey<Words extends Uint32Array>(
   let high = 0;
   let bytes = 4;
   for (let at = 0; at < key.length; at++, bytes++) {
-    const byte = key.charCodeAt(at) & 255;
+    const byte = typeof key === 'string' ? key.charCodeAt(at) & 255 : key[at]!;
     if ((bytes & 7) === 0) {
       absorb(low, high);
       low = byte;

@@ -83,7 +83,7 @@ export class RecordIndex {
   }
 
   /** The name of a key in the class `key`. The next call overwrites the words. */
-  nameOfKey(account: number, key: string): Uint32Array {
+  nameOfKey(account: number, key: string | Uint8Array): Uint32Array {
     return nameOfKey(this.#seed, account, key, this.#name);
   }
 

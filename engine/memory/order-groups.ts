@@ -1,7 +1,7 @@
 /**
  * Order groups: a cap on the contracts that the orders of a group trade within a rolling window, and
- * what they have traded in it. Both are tables, which checkpoints write. Rules T217 to T222
- * (engine/RULES.md).
+ * what they have traded in it, and which of them latch. They are tables, which checkpoints write. Rules
+ * T202 to T204, T217 to T222 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -18,9 +18,14 @@ export const GROUP_COLUMNS = {
 /** What a group traded at a moment. */
 export const GROUP_FILL_COLUMNS = { atMs: 'f64', group: 'i32', contracts: 'u32' } as const;
 
+/** A group that latches. Few do: the others have no row. */
+export const LATCH_COLUMNS = { group: 'i32', isTriggered: 'u8' } as const;
+
 export type GroupRow = number & { readonly __unit: 'GroupRow' };
 type FillRow = number & { readonly __unit: 'GroupFillRow' };
 type Units = { account: AccountRow; contractsLimit: Contracts };
+type LatchRow = number & { readonly __unit: 'GroupLatchRow' };
+type LatchUnits = { group: GroupRow };
 type FillUnits = { atMs: EpochMs; group: GroupRow; contracts: Contracts };
 
 export type OrderGroup = {
@@ -43,6 +48,9 @@ export class OrderGroups {
   );
   readonly fills: Table<typeof GROUP_FILL_COLUMNS, Record<never, never>, FillRow, FillUnits> =
     new Table('group_fills', GROUP_FILL_COLUMNS, {}, 'group');
+  readonly latches: Table<typeof LATCH_COLUMNS, Record<never, never>, LatchRow, LatchUnits> =
+    new Table('group_latches', LATCH_COLUMNS, {}, 'group');
+  readonly #latchOf = new Map<GroupRow, LatchRow>();
   readonly #ids = new UuidIndex<GroupRow>(this.groups);
   readonly #ofAccount = new Map<AccountRow, GroupRow[]>();
   readonly #traded = new Map<GroupRow, Traded>();
@@ -85,8 +93,48 @@ export class OrderGroups {
     this.#show(row);
   }
 
+  /** From now on it stays as it is triggered, until it is reset. */
+  latch(row: GroupRow): void {
+    if (this.#latchOf.has(row)) return;
+    const latch = this.latches.claim();
+    const to = this.latches.change(latch);
+    to.group.set(latch, row);
+    to.isTriggered.set(latch, 0);
+    this.#latchOf.set(row, latch);
+  }
+
+  isLatched(row: GroupRow): boolean {
+    return this.#latchOf.has(row);
+  }
+
+  isTriggered(row: GroupRow): boolean {
+    const latch = this.#latchOf.get(row);
+    return latch !== undefined && this.latches.col.isTriggered.get(latch) === 1;
+  }
+
+  /** Of a group that latches. */
+  setTriggered(row: GroupRow, isTriggered: boolean): void {
+    const latch = this.#latchOf.get(row)!;
+    this.latches.change(latch).isTriggered.set(latch, isTriggered ? 1 : 0);
+  }
+
+  setLimit(row: GroupRow, contractsLimit: Contracts): void {
+    this.groups.change(row).contractsLimit.set(row, contractsLimit);
+  }
+
+  /** Its window begins again. */
+  forgetFills(row: GroupRow): void {
+    this.#forget(row);
+    this.#traded.set(row, { fills: [], contracts: 0 });
+  }
+
   remove(row: GroupRow): void {
     this.#forget(row);
+    const latch = this.#latchOf.get(row);
+    if (latch !== undefined) {
+      this.latches.release(latch);
+      this.#latchOf.delete(row);
+    }
     this.#traded.delete(row);
     this.#filled.delete(row);
     const account = this.groups.col.account.get(row);
@@ -153,12 +201,14 @@ export class OrderGroups {
     return this.tradedContracts(row, nowMs) + further >= this.groups.col.contractsLimit.get(row);
   }
 
+  /** Whether it refuses new orders. */
+  refuses(row: GroupRow, nowMs: EpochMs): boolean {
+    return this.isTriggered(row) || this.isReached(row, nowMs);
+  }
+
   /** The clock went back: every window begins again. */
   clearFills(): void {
-    for (const row of this.#traded.keys()) {
-      this.#forget(row);
-      this.#traded.set(row, { fills: [], contracts: 0 });
-    }
+    for (const row of this.#traded.keys()) this.forgetFills(row);
   }
 
   /** After a load. */
@@ -166,6 +216,11 @@ export class OrderGroups {
     for (const row of this.groups.rows()) {
       this.#ids.add(row);
       this.#show(row);
+    }
+    for (const latch of this.latches.rows()) {
+      const row = this.latches.col.group.get(latch);
+      invariant(this.#traded.has(row), 'a latch is of no order group');
+      this.#latchOf.set(row, latch);
     }
     const { atMs, contracts, group } = this.fills.col;
     const fills = [...this.fills.rows()].sort((a, b) => atMs.get(a) - atMs.get(b));

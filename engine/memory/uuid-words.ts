@@ -75,7 +75,7 @@ const hexLow = (word: number) => HEX[(word >>> 8) & 255]! + HEX[word & 255]!;
 const hex8 = (word: number) => hexHigh(word) + hexLow(word);
 
 /** The time that the first two words of a version 7 uuid carry. */
-function timeOfWords(w0: number, w1: number): EpochMs {
+export function timeOfWords(w0: number, w1: number): EpochMs {
   return w0 * 0x10000 + (w1 >>> 16);
 }
 

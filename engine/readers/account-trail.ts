@@ -128,12 +128,24 @@ export type TrailCorrected = {
   proceedsCents: Cents;
 };
 
+/** What has become of an order group. */
+export type TrailGroup = {
+  kind: 'group';
+  number: number;
+  atMs: EpochMs;
+  group: Uuid;
+  change: 'created' | 'triggered' | 'reset' | 'limited' | 'deleted';
+  /** Null: it has been deleted. */
+  contractsLimit: Contracts | null;
+};
+
 export type TrailEntry =
   | TrailPlaced
   | TrailFill
   | TrailAmended
   | TrailQueued
   | TrailPaired
+  | TrailGroup
   | TrailEnded
   | TrailOver
   | TrailCorrected;
@@ -210,6 +222,14 @@ function entryOf(number: number, fact: OfAccount, arriving: Uuid | null): TrailE
       const made = { kind: 'amended', number, atMs, order, idempotencyKey } as const;
       return { ...made, contracts, limitPriceCents };
     }
+    case 'order_group_made':
+      return groupOf(number, fact, 'created', fact.contractsLimit);
+    case 'order_group_changed': {
+      const { change, contractsLimit } = fact;
+      return change === 'latched' ? null : groupOf(number, fact, change, contractsLimit);
+    }
+    case 'order_group_removed':
+      return groupOf(number, fact, 'deleted', null);
     case 'pair_closed': {
       const { atMs, trade, contracts, cents } = fact;
       return { kind: 'paired', number, atMs, trade, contracts, cents };
@@ -242,6 +262,15 @@ function entryOf(number: number, fact: OfAccount, arriving: Uuid | null): TrailE
     default:
       return null;
   }
+}
+
+function groupOf(
+  number: number,
+  { atMs, group }: { atMs: EpochMs; group: Uuid },
+  change: TrailGroup['change'],
+  contractsLimit: Contracts | null,
+): TrailGroup {
+  return { kind: 'group', number, atMs, group, change, contractsLimit };
 }
 
 function fillOf(

@@ -1,6 +1,6 @@
 /**
  * Changing an order that waits: fewer contracts keep its place; anything else meets the book as a new
- * order does. Rules T209 to T215 (engine/RULES.md).
+ * order does. Rules T209 to T215, T201 (engine/RULES.md).
  */
 
 import {
@@ -26,9 +26,19 @@ import type { KeyUse } from './finished-records.ts';
 import { actionOf, fillModelOf, isBuy, isSell, sideOf } from './flags.ts';
 import { joinsQueue } from './meet-book.ts';
 import type { AmendOrder } from './messages.ts';
+import {
+  carryAfter,
+  closesAfter,
+  costOfParts,
+  type NetPart,
+  netEvents,
+  partNotes,
+  waitingParts,
+} from './net-orders.ts';
 import { fillFee, worstEachMicros } from './order-fees.ts';
 import { remainingOf } from './partial-fills.ts';
 import { checkBalance, checkPayoutOf } from './place-orders.ts';
+import { venueIndex } from './pricing.ts';
 import type { ShardState } from './state.ts';
 import { countedRefusal, uncounted, withinLimits } from './trade-limits.ts';
 import { heldCents, heldCentsAt, waitingTermsAt } from './waiting-terms.ts';
@@ -139,9 +149,6 @@ function decideFound(state: ShardState, command: AmendOrder, { account, order }:
 
 /** More of it could close what another order has reserved since. Rule T197. */
 const CLOSES_NO_MORE = 'contracts must not grow: the order only closes what is held';
-/** What it trades at once is split as it is placed, and not as it is changed. Rule T197. */
-const NETS_LATER =
-  'limitPriceCents would trade at once, and the order nets: cancel it, and place another one';
 
 /** What the order becomes, and how many contracts of it are left. */
 type Amended = Found & { contracts: Contracts; limitPriceCents: PriceCents; left: Contracts };
@@ -162,20 +169,26 @@ function decideBehind(state: ShardState, command: AmendOrder, amended: Amended):
   const terms = { limitPriceCents, timeInForce: 'gtc', contracts: left } as const;
   const fill = isPending ? null : fillOfWaiting(state, order, terms, state.nowMs);
   if (fill !== null && state.orderMarks.postOnly(order)) return reject('would_take');
-  if (fill !== null && state.nets.has(order)) return reject('invalid_request', NETS_LATER);
   const paysFees = state.orderFees.has(order);
-  const fee = fill === null || !paysFees ? null : feeOf(state, order, fill);
+  const isNet = state.nets.has(order);
+  const parts = fill === null || !isNet ? [] : partsOf(state, order, fill);
+  const fee = fill === null || isNet || !paysFees ? null : feeOf(state, order, fill);
   const worst = () => worstEachMicros(state.fees, book, limitPriceCents, state.nowMs);
   const feeEachMicros = !paysFees ? null : action === 'buy' ? worst() : 0;
   if (action === 'buy') {
-    const short = shortOf(state, amended, { fill, fee, feeEachMicros });
+    const trading = { fill, parts, fee, feeEachMicros };
+    const short = isNet ? shortToNet(state, amended, trading) : shortOf(state, amended, trading);
     if (short !== null) return short;
   }
 
   // From here on the command cannot fail.
   const keepsPlace = false;
   const events: Event[] = [amendedEvent(state, command, amended, { feeEachMicros, keepsPlace })];
-  if (fill !== null) {
+  if (fill !== null && isNet) {
+    const venue = venueIndex(fill.market.venue);
+    const notes = partNotes(fill, 'taker', atMs);
+    events.push(...netEvents({ order, account, atMs }, left, parts, venue, notes));
+  } else if (fill !== null) {
     events.push(fillEvent(atMs, order, left, tradeOf(action, fill), fee));
     events.push(takerNote(fill, action, atMs));
   }
@@ -193,7 +206,21 @@ function feeOf(state: ShardState, order: OrderRow, fill: Fill): FillFee {
   return fillFee(fees, taken, { carryMicros: orderFees.carryMicros(order), atMs });
 }
 
-type Trading = { fill: Fill | null; fee: FillFee | null; feeEachMicros: number | null };
+/** It trades as it would while it waits. Rule T201. */
+function partsOf(state: ShardState, order: OrderRow, fill: Fill): NetPart[] {
+  const { market } = fill;
+  const taken = { levels: levelsOf(fill), market, role: 'taker', atMs: state.nowMs } as const;
+  return waitingParts(state, order, taken);
+}
+
+type Trading = {
+  fill: Fill | null;
+  /** Of an order that nets. */
+  parts: readonly NetPart[];
+  /** Of an order that nets nothing. */
+  fee: FillFee | null;
+  feeEachMicros: number | null;
+};
 
 /** The refusal of a buy that needs more than it holds and its account can spend. Rule T213. */
 function shortOf(
@@ -202,13 +229,29 @@ function shortOf(
   { fill, fee, feeEachMicros: eachMicros }: Trading,
 ): Decision | null {
   const carryMicros = fee?.carryMicros ?? state.orderFees.carryMicros(order);
+  const waiting = left - (fill?.contracts ?? 0);
+  const terms = { limitPriceCents, boundPriceCents: null };
+  const held = waiting === 0 ? 0 : heldCents(terms, waiting, { eachMicros, carryMicros });
+  const needed = held + (fill?.paidCents ?? 0) + (fee?.cents ?? 0);
+  const more = needed - heldCentsAt(state, order, remainingOf(state, order));
+  return more <= 0 ? null : checkBalance(state, account, more);
+}
+
+/** The same of an order that nets: what closes pays for what opens. Rules T198, T200, T201. */
+function shortToNet(
+  state: ShardState,
+  { account, order, limitPriceCents, left }: Amended,
+  { fill, parts, feeEachMicros: eachMicros }: Trading,
+): Decision | null {
   const closes = state.nets.closes(order);
   const waiting = left - (fill?.contracts ?? 0);
-  const opens = Math.max(0, waiting - closes);
+  const opens = waiting - closesAfter(Math.min(closes, left), parts);
+  if (opens === 0 && parts.every(({ position }) => position !== null)) return null;
+  const carryMicros = fill === null ? state.orderFees.carryMicros(order) : carryAfter(parts);
   const terms = { limitPriceCents, boundPriceCents: null };
-  const held = waiting === 0 ? 0 : heldCents(terms, opens, { eachMicros, carryMicros });
-  const needed = held + (fill?.paidCents ?? 0) + (fee?.cents ?? 0);
-  const more = needed - heldCentsAt(state, order, remainingOf(state, order) - closes);
+  const held = opens === 0 ? 0 : heldCents(terms, opens, { eachMicros, carryMicros });
+  const heldNow = heldCentsAt(state, order, remainingOf(state, order) - closes);
+  const more = held + costOfParts(parts) - heldNow;
   return more <= 0 ? null : checkBalance(state, account, more);
 }
 

@@ -116,6 +116,7 @@ export function showQuotes(state: ShardState, tick: Tick): void {
 
 /** A venue's word on a market's trading: whether it is open, and until when. */
 function setState(market: Market, tick: StatusTick | ClosingTick): void {
+  if (market.isPast) return;
   if (tick.kind === 'status') market.status = tick.status;
   market.venueClosesAtMs = venueClosingMs(market.venueClosesAtMs, tick);
 }
@@ -172,6 +173,7 @@ export function keepAges(state: ShardState, byMs: number): void {
   if (byMs > 0) state.fillModel.timeWasSet();
   for (const source of state.sources) if (source !== undefined) source.lastHeardMs -= byMs;
   for (const market of state.markets) {
+    if (market.isPast) continue;
     const { quote, lastTrade, lastTradeOf } = market;
     if (quote !== null) quote.atMs -= byMs;
     market.quotes++;
@@ -232,6 +234,7 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
   const market = marketOf(state, tick.market);
   invariant(isPriceOrNone(tick.yesBidCents), 'the bid of a quote is not 1 to 99 cents');
   invariant(isPriceOrNone(tick.yesAskCents), 'the ask of a quote is not 1 to 99 cents');
+  if (market.isPast) return;
   showQuote(market, tick, sourceOf(state, tick.source).epoch);
   market.quotes++;
   state.fillModel.quoteSeen(tick);
@@ -240,10 +243,11 @@ function setQuote(state: ShardState, tick: QuoteTick): void {
 /** Stores the last trade, and for each side the last trade that bought it. Quotes show them. */
 function setLastTrade(state: ShardState, tick: TradeTick): void {
   const market = marketOf(state, tick.market);
+  if (market.isPast) return;
   const { yesPriceCents, side, atMs } = tick;
   const sideCents = side === 'yes' ? yesPriceCents : complement(yesPriceCents);
   market.lastTrade = { priceCents: yesPriceCents, atMs };
-  market.lastTradeOf[side] = { priceCents: sideCents, atMs };
+  market.lastTradeOf = { ...market.lastTradeOf, [side]: { priceCents: sideCents, atMs } };
 }
 
 function setGame(state: ShardState, tick: GameTick, facts: FactSink): void {

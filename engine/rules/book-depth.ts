@@ -82,6 +82,10 @@ export class BookDepth {
     if (sides.isNew) sides.isNew = sides.yes.isEmpty && sides.no.isEmpty;
   }
 
+  forget(market: MarketNumber): void {
+    if (this.#displayed[market] !== undefined) this.#displayed[market] = undefined;
+  }
+
   /** An operator has set the clock back. */
   timeWasSet(): void {
     for (const sides of this.#displayed) {
@@ -138,7 +142,9 @@ export class BookDepth {
     { market, side, levels }: Pick<Consumption, 'market' | 'side' | 'levels'>,
     nowMs: EpochMs,
   ): readonly LevelTaken[] | null {
-    const { [side]: asks, lastQuote } = this.#displayedOf(market);
+    const displayed = this.#displayedOf(market);
+    const { lastQuote } = displayed;
+    const asks = asksIn(displayed, side);
     const wanted = levels.map(([askCents, contracts]) => {
       return { view: asks.view(askCents, lastQuote), contracts };
     });
@@ -147,9 +153,10 @@ export class BookDepth {
 
   /** The contracts of one level that the taker can take. */
   #freeAt({ taker, market, side }: ConsumedOf, askCents: PriceCents): Contracts {
-    const { [side]: asks, lastQuote } = this.#displayedOf(market);
+    const displayed = this.#displayedOf(market);
+    const asks = asksIn(displayed, side);
     if (!isShared(taker)) return asks.freeFor(taker, askCents);
-    return this.#shared.freeAt(market, side, asks.view(askCents, lastQuote));
+    return this.#shared.freeAt(market, side, asks.view(askCents, displayed.lastQuote));
   }
 
   /** Contracts of one level, at most those that are free. */
@@ -184,7 +191,9 @@ export class BookDepth {
     const levels: DepthLevel[] = [];
     let cents = asks.nextAfter(0);
     while (cents <= upToCents && cents < PAYOUT_CENTS && contracts < want.contracts) {
-      const free = this.#freeAt({ taker, market: market.number, side }, cents);
+      const free = isShared(taker)
+        ? this.#freeAt({ taker, market: market.number, side }, cents)
+        : asks.freeFor(taker, cents);
       const part = Math.min(free, want.contracts - contracts);
       if (part > 0) levels.push([cents, part]);
       contracts += part;
@@ -200,7 +209,7 @@ export class BookDepth {
   }
 
   #asksOf(market: MarketNumber, side: Side): DisplayedSide {
-    return this.#displayedOf(market)[side];
+    return asksIn(this.#displayedOf(market), side);
   }
 
   #displayedOf(market: MarketNumber): Displayed {
@@ -208,6 +217,10 @@ export class BookDepth {
     invariant(sides !== undefined, 'a market has a live price but no quote');
     return sides;
   }
+}
+
+function asksIn({ yes, no }: Displayed, side: Side): DisplayedSide {
+  return side === 'yes' ? yes : no;
 }
 
 /** Whose levels, and of which side. */

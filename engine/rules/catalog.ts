@@ -5,66 +5,63 @@
 
 import { invariant } from '../base/invariant.ts';
 import {
+  type EpochMs,
   HOME_VENUE,
+  type InstrumentNumber,
   type MarketNumber,
   marketName,
   ROUTED_VENUES,
   VENUES,
-  type Venue,
 } from '../base/units.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './catalog-entries.ts';
-import type { Instrument, InstrumentListing, Market } from './reference-data.ts';
 import {
-  booksOf,
-  isAwaited,
+  type Instrument,
+  type InstrumentListing,
+  type Market,
   NO_BOOKS,
-  releaseBooks,
-  reserveBooks,
-  watchMarkets,
-} from './resting.ts';
+  NO_TRADES,
+} from './reference-data.ts';
+import { booksOf, isAwaited, releaseBooks, reserveBooks, watchMarkets } from './resting.ts';
 import type { ShardState } from './state.ts';
 
 /** Replaces the catalog. Numbers, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {
-  const { marketNames, instrumentIds } = catalog;
-  invariant(marketNames.length >= state.markets.length, 'a catalog removes the number of a market');
-  const isNumbered = instrumentIds.length >= state.instruments.length;
-  invariant(isNumbered, 'a catalog removes the number of an instrument');
+  const hasMarkets = catalog.marketNames.length >= state.markets.length;
+  invariant(hasMarkets, 'a catalog removes the number of a market');
+  const hasInstruments = catalog.instrumentIds.length >= state.instruments.length;
+  invariant(hasInstruments, 'a catalog removes the number of an instrument');
+  const { marketNames, instrumentIds } = withOwnNames(state.catalog, catalog);
   for (const [number, name] of marketNames.entries()) nameMarket(state, number, name);
   for (const [number, id] of instrumentIds.entries()) {
     const known = state.instruments[number];
     invariant(known === undefined || known.id === id, 'an instrument changed its number');
     if (known !== undefined) continue;
-    invariant(!state.instrumentsById.has(id), 'an instrument has two numbers');
-    const added: Instrument = {
-      number,
-      id,
-      entry: null,
-      listed: false,
-      game: null,
-      listings: [],
-      home: null,
-      opensAtMs: 0,
-      described: null,
-      isPast: false,
-    };
+    invariant(instrumentOf(state, id) === undefined, 'an instrument has two numbers');
+    const added = newInstrument(number, id);
     state.instruments[number] = added;
     state.instrumentsById.set(id, added);
   }
   for (const slug of outdatedStatuses(state.catalog.games, catalog.games)) state.games.delete(slug);
-  state.catalog = catalog;
-  for (const { slug } of catalog.games) state.listedGames.add(slug);
-  for (const instrument of state.instruments) instrument.listed = false;
+  state.catalog = { ...catalog, marketNames, instrumentIds };
+  state.pastMarkets.nameBy(marketNames);
+  state.pastInstruments.nameBy(instrumentIds);
+  for (const game of catalog.games) state.listedGames.set(game.slug, game);
+  for (const { id, listings } of catalog.instruments) {
+    reviveInstrument(state, id);
+    for (const { venue, venueMarketId } of listings) {
+      reviveMarket(state, marketName(venue, venueMarketId));
+    }
+  }
+  for (const instrument of state.instruments) if (!instrument.isPast) instrument.listed = false;
   for (const market of state.markets) {
+    if (market.isPast) continue;
     market.shownBy = null;
     market.closesAtMs = Number.POSITIVE_INFINITY;
   }
-  const games = new Map(catalog.games.map((game) => [game.slug, game]));
   for (const entry of catalog.instruments) {
     const instrument = state.instrumentsById.get(entry.id);
     invariant(instrument !== undefined, 'a catalog lists an instrument without a number');
     instrument.listed = true;
-    instrument.game = games.get(entry.gameSlug ?? '') ?? null;
     describe(state, instrument, entry);
     for (const { market, polarity } of instrument.listings) {
       const isBetter = market.shownBy === null || market.shownBy.polarity < polarity;
@@ -72,11 +69,13 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     }
   }
   for (const instrument of state.instruments) {
-    if (instrument.listed) continue;
-    if (mayForget(state, instrument)) forget(instrument);
+    if (instrument.listed || instrument.isPast) continue;
+    if (mayForget(state, instrument)) forget(state, instrument);
     else closeMarkets(instrument);
   }
+  closePastMarkets(state);
   releaseBooks(state);
+  forgetMarkets(state);
   for (const book of state.booksByKey.values()) watchMarkets(book);
   // So that an order finds its ladders made.
   const bookless = state.markets.filter((market) => {
@@ -98,12 +97,84 @@ function mayForget(state: ShardState, { entry, listings, described }: Instrument
 }
 
 /** The log describes it to whoever asks. Rule K59 (feeds/FORMATS.md). */
-function forget(instrument: Instrument): void {
-  const { home } = instrument;
-  instrument.entry = null;
-  instrument.listings = [];
-  instrument.home = home === null ? null : { market: home.market, polarity: home.polarity };
-  instrument.isPast = true;
+export function forget(state: ShardState, instrument: Instrument): void {
+  const { entry, listings, number } = instrument;
+  const open = listings.flatMap(({ market }) => (market.outcome === null ? [market.number] : []));
+  if (entry?.closesAt !== undefined && open.length > 0) {
+    state.pastCloses.set(number, { atMs: Date.parse(entry.closesAt), markets: open });
+  }
+  state.instruments[instrument.number] = state.pastInstruments.keep(instrument);
+  state.instrumentsById.delete(instrument.id);
+}
+
+/**
+ * Markets with a result that no instrument lists any more, nobody holds and no order is on. Rule K61
+ * (feeds/FORMATS.md).
+ */
+export function forgetMarkets(state: ShardState): void {
+  const { markets, arrivals, orders, positionsOfMarket } = state;
+  const used = new Set<Market>();
+  for (const { isPast, listings } of state.instruments) {
+    if (!isPast) for (const { market } of listings) used.add(market);
+  }
+  for (const { market } of state.booksByKey.values()) used.add(market);
+  for (const order of arrivals.waiting().orders) used.add(markets[orders.col.market.get(order)]!);
+  for (const market of markets) {
+    const { number, venue, isPast, outcome } = market;
+    if (isPast || outcome === null || used.has(market) || booksOf(market).length > 0) continue;
+    if (positionsOfMarket.count(number) > 0) continue;
+    markets[number] = state.pastMarkets.keep(market);
+    state.marketsByName.delete(marketName(venue, market.ticker));
+    state.fillModel.forget(number);
+  }
+}
+
+/** A later catalog lists it. */
+function reviveMarket(state: ShardState, name: string): void {
+  const past = marketNamed(state, name);
+  if (past?.isPast !== true) return;
+  const { outcome, payouts, resolvedAtMs, settlement, corrections } = past;
+  const market = newMarket(past.number, name);
+  Object.assign(market, { outcome, payouts, resolvedAtMs, settlement, corrections });
+  state.markets[past.number] = market;
+  state.marketsByName.set(name, market);
+}
+
+function reviveInstrument(state: ShardState, id: string): void {
+  const past = instrumentOf(state, id);
+  if (past?.isPast !== true) return;
+  const instrument = newInstrument(past.number, id);
+  state.instruments[past.number] = instrument;
+  state.instrumentsById.set(id, instrument);
+}
+
+/** A market of this catalog or of an earlier one, past or not, by `venue/ticker`. */
+export function marketNamed(state: ShardState, name: string): Market | undefined {
+  const known = state.marketsByName.get(name);
+  if (known !== undefined) return known;
+  const number = state.pastMarkets.numberOf(name);
+  return number === undefined ? undefined : state.markets[number];
+}
+
+/** An instrument of this catalog or of an earlier one, past or not. */
+export function instrumentOf(state: ShardState, id: string): Instrument | undefined {
+  const known = state.instrumentsById.get(id);
+  if (known !== undefined) return known;
+  const number = state.pastInstruments.numberOf(id);
+  return number === undefined ? undefined : state.instruments[number];
+}
+
+/** The names that a catalog has already are the same texts. So each is in memory once. */
+function withOwnNames(
+  before: Catalog,
+  now: Catalog,
+): Pick<Catalog, 'marketNames' | 'instrumentIds'> {
+  const own = (names: string[], all: string[]) =>
+    names.length === all.length ? names : [...names, ...all.slice(names.length)];
+  return {
+    marketNames: own(before.marketNames, now.marketNames),
+    instrumentIds: own(before.instrumentIds, now.instrumentIds),
+  };
 }
 
 /**
@@ -116,6 +187,17 @@ function closeMarkets({ entry, listed, listings }: Instrument): void {
   for (const { market } of listings) {
     const counts = listed || market.shownBy === null;
     if (counts) market.closesAtMs = Math.min(market.closesAtMs, closesAtMs);
+  }
+}
+
+/** Markets of other venues, whose instruments are of the past. Rule T129 (engine/RULES.md). */
+export function closePastMarkets(state: ShardState): void {
+  for (const { atMs, markets } of state.pastCloses.values()) {
+    for (const number of markets) {
+      const market = state.markets[number]!;
+      if (market.isPast || market.shownBy !== null) continue;
+      market.closesAtMs = Math.min(market.closesAtMs, atMs);
+    }
   }
 }
 
@@ -137,15 +219,20 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     'a market changed its number',
   );
   if (known !== undefined) return;
-  invariant(!state.marketsByName.has(name), 'a market has two numbers');
+  invariant(marketNamed(state, name) === undefined, 'a market has two numbers');
+  const market = newMarket(number, name);
+  state.markets[number] = market;
+  state.positionsOfMarket.ensureOwners(state.markets.length);
+  state.marketsByName.set(name, market);
+}
+
+function newMarket(number: MarketNumber, name: string): Market {
   const slash = name.indexOf('/');
-  invariant(
-    VENUES.includes(name.slice(0, slash) as Venue),
-    'the name of a market begins with no known venue',
-  );
-  const market: Market = {
+  const venue = VENUES.find((one) => one === name.slice(0, slash));
+  invariant(venue !== undefined, 'the name of a market begins with no known venue');
+  return {
     number,
-    venue: name.slice(0, slash) as Venue,
+    venue,
     ticker: name.slice(slash + 1),
     outcome: null,
     payouts: null,
@@ -158,14 +245,25 @@ function nameMarket(state: ShardState, number: MarketNumber, name: string): void
     quote: null,
     quotes: 0,
     lastTrade: null,
-    lastTradeOf: { yes: null, no: null },
+    lastTradeOf: NO_TRADES,
     book: null,
     routedBooks: NO_BOOKS,
     shownBy: null,
+    isPast: false,
   };
-  state.markets[number] = market;
-  state.positionsOfMarket.ensureOwners(state.markets.length);
-  state.marketsByName.set(name, market);
+}
+
+function newInstrument(number: InstrumentNumber, id: string): Instrument {
+  return {
+    ...{ number, id },
+    entry: null,
+    listed: false,
+    listings: [],
+    home: null,
+    opensAtMs: 0,
+    described: null,
+    isPast: false,
+  };
 }
 
 /** Points an instrument at its catalog entry and at the markets of its listings. */
@@ -175,19 +273,23 @@ export function describe(
   entry: CatalogInstrument,
 ): void {
   instrument.entry = entry;
-  instrument.isPast = false;
-  instrument.opensAtMs = entry.opensAt === null ? 0 : Date.parse(entry.opensAt);
+  state.pastCloses.delete(instrument.number);
+  instrument.opensAtMs = opensAtMsOf(entry);
   instrument.listings = listingsOf(state, entry);
   const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);
   instrument.home = homes.length === 1 ? homes[0]! : null;
   closeMarkets(instrument);
 }
 
+export function opensAtMsOf({ opensAt }: CatalogInstrument): EpochMs {
+  return opensAt === null ? 0 : Date.parse(opensAt);
+}
+
 /** Its listings with their markets, home venue first. */
 export function listingsOf(state: ShardState, entry: CatalogInstrument): InstrumentListing[] {
   return entry.listings
     .map((listing) => {
-      const market = state.marketsByName.get(marketName(listing.venue, listing.venueMarketId));
+      const market = marketNamed(state, marketName(listing.venue, listing.venueMarketId));
       invariant(market !== undefined, 'a listing names a market without a number');
       const isExact = listing.reviewed && listing.fungibility === 'exact';
       const eligible = ROUTED_VENUES.has(listing.venue) && isExact;

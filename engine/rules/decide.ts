@@ -11,12 +11,14 @@ import type { LevelTaken } from '../memory/market-liquidity.ts';
 import { decideAmend } from './amend.ts';
 import { resultOf } from './apply-results.ts';
 import { canceledByOwner } from './arrivals.ts';
+import { instrumentOf } from './catalog.ts';
 import { changeOf } from './catalog-change.ts';
+import type { Catalog } from './catalog-entries.ts';
 import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
 import type { CancelReason, OrderEnded } from './events.ts';
-import { takeFound } from './fill-notes.ts';
+import { takeConsumed } from './fill-notes.ts';
 import { isCountable } from './ledger.ts';
 import type {
   AdjustCash,
@@ -28,7 +30,7 @@ import type {
   SetPrivacy,
   SettleMarket,
 } from './messages.ts';
-import { decideMakeGroup, ordersOfGroup } from './order-groups.ts';
+import { decideChangeGroup, decideMakeGroup, ordersOfGroup } from './order-groups.ts';
 import { decidePlace } from './place-orders.ts';
 import { privacyEvents } from './privacy.ts';
 import { decideReset } from './reset.ts';
@@ -47,13 +49,12 @@ export function decideAndTake(
   state: ShardState,
   command: Command,
 ): { decision: Decision; taken: readonly LevelTaken[] } {
-  const { found: decision, taken } = takeFound(
-    state,
-    command.atMs,
-    () => decide(state, command),
-    (found) => (found.kind === 'accept' ? found.consumption : null),
-  );
-  return { decision, taken };
+  for (;;) {
+    const decision = decide(state, command);
+    const consumption = decision.kind === 'accept' ? decision.consumption : null;
+    const taken = takeConsumed(state, command.atMs, consumption);
+    if (taken !== null) return { decision, taken };
+  }
 }
 
 export function decide(state: ShardState, command: Command): Decision {
@@ -64,6 +65,8 @@ export function decide(state: ShardState, command: Command): Decision {
       return decideAmend(state, command);
     case 'make_order_group':
       return decideMakeGroup(state, command);
+    case 'change_order_group':
+      return withinLimits(state, command, true, () => decideChangeGroup(state, command));
     case 'remove_order_group':
       return withinLimits(state, command, true, () => decideRemoveGroup(state, command));
     case 'cancel':
@@ -104,7 +107,8 @@ export function decide(state: ShardState, command: Command): Decision {
  * once changes have taken as many bytes, so a reader of the newest one never reads more of them.
  * Rule K60 (feeds/FORMATS.md).
  */
-function decideCatalog(state: ShardState, { atMs, catalog }: SetCatalog): Decision {
+function decideCatalog(state: ShardState, { atMs, catalog: sent, named }: SetCatalog): Decision {
+  const catalog = named === undefined ? sent : withNamesOf(state.catalog, sent, named);
   const change = changeOf(state.catalog, catalog);
   if (change === null) return accept([]);
   const { catalogPlace: place } = state;
@@ -112,6 +116,22 @@ function decideCatalog(state: ShardState, { atMs, catalog }: SetCatalog): Decisi
     return accept([{ kind: 'catalog_replaced', atMs, catalog }]);
   }
   return accept([{ kind: 'catalog_changed', atMs, before: place.record, change }]);
+}
+
+function withNamesOf(
+  before: Catalog,
+  sent: Catalog,
+  { markets, instruments }: NonNullable<SetCatalog['named']>,
+): Catalog {
+  const own = (names: string[], count: number, more: string[]) => {
+    invariant(count <= names.length, 'a catalog lacks names that nobody has sent');
+    return [...names.slice(0, count), ...more];
+  };
+  return {
+    ...sent,
+    marketNames: own(before.marketNames, markets, sent.marketNames),
+    instrumentIds: own(before.instrumentIds, instruments, sent.instrumentIds),
+  };
 }
 
 function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder): Decision {
@@ -136,7 +156,7 @@ function decideCancelAll(
   state: ShardState,
   { atMs, account: accountId, instrumentId }: CancelAll,
 ): Decision {
-  const instrument = instrumentId === null ? null : state.instrumentsById.get(instrumentId);
+  const instrument = instrumentId === null ? null : instrumentOf(state, instrumentId);
   if (instrument === undefined) return reject('instrument_not_found');
   const account = state.accountIds.find(accountId);
   if (account === NO_ROW) return accept([]);

@@ -108,6 +108,20 @@ export type OrderGroupMade = {
   windowSeconds: number;
 };
 
+/** What has become of a group that latches, from its first such event on. */
+export const GROUP_CHANGES = ['latched', 'triggered', 'reset', 'limited'] as const;
+
+/** Rules T202 to T204 (engine/RULES.md). */
+export type OrderGroupChanged = {
+  kind: 'order_group_changed';
+  atMs: EpochMs;
+  account: AccountRow;
+  group: Uuid;
+  change: (typeof GROUP_CHANGES)[number];
+  /** After the change. */
+  contractsLimit: Contracts;
+};
+
 /** No order is of it any more. Rule T222 (engine/RULES.md). */
 export type OrderGroupRemoved = {
   kind: 'order_group_removed';
@@ -248,9 +262,17 @@ export function fillEvent(
   if (contracts === remaining) {
     return { kind: 'order_filled', atMs, order, priceCents, venue, cents, feeCents };
   }
-  const carryMicros = fee === null ? 0 : fee.carryMicros;
-  const money = { priceCents, venue, cents, feeCents };
-  return { kind: 'order_part_filled', atMs, order, contracts, ...money, carryMicros };
+  return {
+    kind: 'order_part_filled',
+    atMs,
+    order,
+    contracts,
+    priceCents,
+    venue,
+    cents,
+    feeCents,
+    carryMicros: fee === null ? 0 : fee.carryMicros,
+  };
 }
 
 type Traded = 'contracts' | 'priceCents' | 'venue' | 'cents';
@@ -447,6 +469,7 @@ export type Event =
   | PairClosed
   | OrderAmended
   | OrderGroupMade
+  | OrderGroupChanged
   | OrderGroupRemoved
   | OrderQueued
   | QueueMet

@@ -33,6 +33,7 @@ import type {
   OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
+  OrderGroupChanged,
   OrderGroupRemoved,
   OrderPartFilled,
   OrderPlaced,
@@ -41,7 +42,7 @@ import type {
 } from './events.ts';
 import type { FactSink } from './fact-sink.ts';
 import { actionOf, flagsOf, isBuy, isLimit, isSell } from './flags.ts';
-import { adjust, countPayable, hold, realize, stake } from './ledger.ts';
+import { adjust, costCents, countPayable, hold, realize, stake } from './ledger.ts';
 import { averagePrice, costOfPart, filledSoFar, lastOpened, remainingOf } from './partial-fills.ts';
 import {
   closePosition,
@@ -50,7 +51,7 @@ import {
   shrinkPosition,
   startSale,
 } from './positions.ts';
-import { addDue, joinBook, rest, waitNoLonger } from './resting.ts';
+import { addDue, joinBook, rest, restAtOnce, waitNoLonger } from './resting.ts';
 import { writeOrderTerms } from './row-terms.ts';
 import type { ShardState } from './state.ts';
 import { heldCentsAt, timeInForceCode } from './waiting-terms.ts';
@@ -70,6 +71,8 @@ export function evolve(state: ShardState, event: Event): void {
       const { account, group: id, contractsLimit, windowSeconds } = event;
       return state.orderGroups.make(account, { id, contractsLimit, windowSeconds });
     }
+    case 'order_group_changed':
+      return groupChanged(state, event);
     case 'order_group_removed':
       return groupRemoved(state, event);
     case 'order_queued':
@@ -147,19 +150,28 @@ export function evolve(state: ShardState, event: Event): void {
 /** Applies an event, and adds its facts to the log's batch. */
 export function emit(state: ShardState, facts: FactSink, event: Event): void {
   evolve(state, event);
-  if (event.kind === 'order_placed' || event.kind === 'order_amended') {
-    const { placedRecord, placedOffset } = state.orders.change(event.order);
-    placedRecord.set(event.order, facts.record);
-    placedOffset.set(event.order, facts.offset);
+  switch (event.kind) {
+    case 'order_placed':
+    case 'order_amended': {
+      const { placedRecord, placedOffset } = state.orders.change(event.order);
+      placedRecord.set(event.order, facts.record);
+      placedOffset.set(event.order, facts.offset);
+      break;
+    }
+    case 'market_resolved': {
+      const market = state.markets[event.market]!;
+      market.settlement = { ...market.settlement!, record: facts.record };
+      break;
+    }
+    case 'catalog_replaced':
+    case 'catalog_changed': {
+      const from = facts.offset;
+      facts.add(state, event);
+      return noteCatalog(state, event, { record: facts.record, bytes: facts.offset - from });
+    }
+    default:
   }
-  if (event.kind === 'market_resolved') {
-    state.markets[event.market]!.settlement!.record = facts.record;
-  }
-  const from = facts.offset;
   facts.add(state, event);
-  if (event.kind === 'catalog_replaced' || event.kind === 'catalog_changed') {
-    noteCatalog(state, event, { record: facts.record, bytes: facts.offset - from });
-  }
 }
 
 /** Where the newest catalog is in the log, and what changes since the last whole one took. */
@@ -195,21 +207,48 @@ function orderPlaced(state: ShardState, event: OrderPlaced): void {
   col.contracts.set(row, event.contracts);
   col.flags.set(row, flagsOf(event));
   writeOrderTerms(col, row, terms);
-  keepRealism(state, row, event);
-  keepMarks(state, row, event);
   state.orderIds.set(row, event.orderId);
-  if (terms.action === 'buy') {
-    countPayable(state, event.account, event.contracts);
+  const isOfBuy = terms.action === 'buy';
+  if (isOfBuy) countPayable(state, event.account, event.contracts);
+  if (isPlain(event)) {
+    if (!event.rests) return;
+    restAtOnce(state, row);
+    if (isOfBuy) hold(state, event.account, costCents(terms.limitPriceCents!, event.contracts));
+    return;
   }
-  const { feeEachMicros } = event;
-  if (feeEachMicros !== null) state.orderFees.begin(row, feeEachMicros);
-  if (event.netting !== null) state.nets.begin(row, event.netting);
+  keepMore(state, row, event);
   if (!event.rests) return;
   rest(state, row);
-  if (terms.action === 'buy') hold(state, event.account, holdOf(state, row, event.contracts));
+  if (isOfBuy) hold(state, event.account, holdOf(state, row, event.contracts));
 }
 
-/** Most orders are under the preset `simple`, of which nothing is kept. */
+/**
+ * Whether nothing is kept of an order but its row, as of nearly all. Then its placement looks into
+ * no other table.
+ */
+function isPlain(event: OrderPlaced): boolean {
+  const { latencyMs, feesOn, liquidity, realistic } = event;
+  return (
+    latencyMs === 0 &&
+    !feesOn &&
+    liquidity === 'account' &&
+    !realistic &&
+    event.feeEachMicros === null &&
+    event.netting === null &&
+    !event.postOnly &&
+    event.group === null
+  );
+}
+
+function keepMore(state: ShardState, row: OrderRow, event: OrderPlaced): void {
+  keepRealism(state, row, event);
+  keepMarks(state, row, event);
+  const { feeEachMicros, netting } = event;
+  if (feeEachMicros !== null) state.orderFees.begin(row, feeEachMicros);
+  if (netting !== null) state.nets.begin(row, netting);
+}
+
+/** Of an order under the preset `simple` nothing is kept. */
 function keepRealism({ realism }: ShardState, row: OrderRow, event: OrderPlaced): void {
   const { latencyMs, feesOn, liquidity, realistic } = event;
   if (latencyMs === 0 && !feesOn && liquidity === 'account' && !realistic) return;
@@ -267,6 +306,27 @@ function goBehind(state: ShardState, order: OrderRow, atMs: EpochMs): void {
   if (realism.arrivesAtMs(order) === arrivesAtMs) return;
   realism.arrivesAgain(order, arrivesAtMs);
   addDue(state, order);
+}
+
+/** Rules T202 to T204. */
+function groupChanged({ orderGroups }: ShardState, event: OrderGroupChanged): void {
+  const { account, group: id, change, contractsLimit } = event;
+  const group = orderGroups.find(account, id);
+  invariant(group !== NO_ROW, 'an order group is changed that there is not');
+  orderGroups.latch(group);
+  switch (change) {
+    case 'latched':
+      return;
+    case 'triggered':
+      return orderGroups.setTriggered(group, true);
+    case 'reset':
+      orderGroups.forgetFills(group);
+      return orderGroups.setTriggered(group, false);
+    case 'limited':
+      return orderGroups.setLimit(group, contractsLimit);
+    default:
+      change satisfies never;
+  }
 }
 
 /** What of its orders still waits is of no group. */

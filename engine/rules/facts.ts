@@ -38,6 +38,7 @@ import type {
   OrderCancelAccepted,
   OrderEnded,
   OrderFilled,
+  OrderGroupChanged,
   OrderGroupMade,
   OrderGroupRemoved,
   OrderPartFilled,
@@ -86,6 +87,7 @@ export type OrderPlacedFact = OrderTerms &
 export type OrderAmendedFact = OfWaiting<OrderAmended>;
 
 export type OrderGroupMadeFact = OfAccount<OrderGroupMade>;
+export type OrderGroupChangedFact = OfAccount<OrderGroupChanged>;
 export type OrderGroupRemovedFact = OfAccount<OrderGroupRemoved>;
 
 /** The rest of an order traded, so it is executed. */
@@ -212,6 +214,7 @@ export type PrimaryFact =
   | PairClosedFact
   | OrderAmendedFact
   | OrderGroupMadeFact
+  | OrderGroupChangedFact
   | OrderGroupRemovedFact
   | OrderQueuedFact
   | QueueMetFact

@@ -166,6 +166,8 @@ export interface FillModel {
    * accounts share
    */
   consume(consumption: Consumption, nowMs: EpochMs): readonly LevelTaken[] | null;
+  /** A market is past: nothing is displayed of it any more. */
+  forget(market: MarketNumber): void;
   /** An operator has set the clock back. */
   timeWasSet(): void;
 }

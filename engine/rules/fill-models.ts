@@ -6,7 +6,13 @@
  * if no size is displayed. Rules T60, T144 to T146, T156, T158 (engine/RULES.md).
  */
 
-import { type EpochMs, FILL_MODELS, type FillModelName, NO_PRICE } from '../base/units.ts';
+import {
+  type EpochMs,
+  FILL_MODELS,
+  type FillModelName,
+  type MarketNumber,
+  NO_PRICE,
+} from '../base/units.ts';
 import type { LevelTaken, MarketLiquidity } from '../memory/market-liquidity.ts';
 import { BookDepth } from './book-depth.ts';
 import type { Consumption, Fill, FillModel, Queues, Want } from './fill-model.ts';
@@ -104,6 +110,11 @@ class FillModels implements FillModel {
 
   consume(consumption: Consumption, nowMs: EpochMs): readonly LevelTaken[] | null {
     return this.#depth.consume(consumption, nowMs);
+  }
+
+  forget(market: MarketNumber): void {
+    this.#depth.forget(market);
+    this.#followed.levels.drop(market);
   }
 
   timeWasSet(): void {

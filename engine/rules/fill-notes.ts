@@ -16,22 +16,29 @@ import type { ShardState } from './state.ts';
 export function takerNote(fill: Fill, action: Action, nowMs: EpochMs): FillNoted {
   const { quote } = fill.market;
   const quoteAgeMs = quote === null ? 0 : Math.max(0, nowMs - quote.atMs);
-  return { ...noted(nowMs, 'taker', quoteAgeMs), levels: walkedBy(fill, action) };
+  return noted(nowMs, 'taker', quoteAgeMs, walkedBy(fill, action));
 }
 
 /** Of a resting order that a quote of this moment has filled; null: its fill says all. */
 export function makerNote(fill: Fill, action: Action, nowMs: EpochMs): FillNoted | null {
   const levels = walkedBy(fill, action);
-  return levels.length === 0 ? null : { ...noted(nowMs, 'maker', 0), levels };
+  return levels.length === 0 ? null : noted(nowMs, 'maker', 0, levels);
 }
 
-function noted(atMs: EpochMs, role: FillNoted['role'], quoteAgeMs: number) {
-  return { kind: 'fill_noted', atMs, role, quoteAgeMs } as const;
+function noted(
+  atMs: EpochMs,
+  role: FillNoted['role'],
+  quoteAgeMs: number,
+  levels: FillNoted['levels'],
+): FillNoted {
+  return { kind: 'fill_noted', atMs, role, quoteAgeMs, levels };
 }
+
+const NO_LEVELS: FillNoted['levels'] = [];
 
 /** None: it has taken one level, or has no levels. */
 function walkedBy({ levels }: Fill, action: Action): FillNoted['levels'] {
-  if (levels === null || levels.length < 2) return [];
+  if (levels === null || levels.length < 2) return NO_LEVELS;
   if (action === 'buy') return levels;
   return levels.map(([askCents, contracts]) => [PAYOUT_CENTS - askCents, contracts]);
 }
@@ -41,17 +48,25 @@ function walkedBy({ levels }: Fill, action: Action): FillNoted['levels'] {
  * shard has taken some of them meanwhile, so one of the two goes on. Rule T231.
  */
 export function takeFound<Found>(
-  { fillModel }: ShardState,
+  state: ShardState,
   atMs: EpochMs,
   find: () => Found,
   consumptionOf: (found: Found) => Consumption | null,
 ): { found: Found; taken: readonly LevelTaken[] } {
   for (;;) {
     const found = find();
-    const consumption = consumptionOf(found);
-    const taken = consumption === null ? NOTHING_TAKEN : fillModel.consume(consumption, atMs);
+    const taken = takeConsumed(state, atMs, consumptionOf(found));
     if (taken !== null) return { found, taken };
   }
+}
+
+/** Takes what a fill uses up; null: another shard has taken some of it since the fill was found. */
+export function takeConsumed(
+  { fillModel }: ShardState,
+  atMs: EpochMs,
+  consumption: Consumption | null,
+): readonly LevelTaken[] | null {
+  return consumption === null ? NOTHING_TAKEN : fillModel.consume(consumption, atMs);
 }
 
 const NOTHING_TAKEN: readonly LevelTaken[] = [];

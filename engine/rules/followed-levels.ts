@@ -101,6 +101,11 @@ export class FollowedLevels {
     for (const book of this.#books) if (book?.source === source) book.lostAtMs ??= atMs;
   }
 
+  /** The market is past. */
+  drop(market: MarketNumber): void {
+    if (this.#books[market] !== undefined) this.#books[market] = undefined;
+  }
+
   /** The book of a market whose levels were ever told; undefined: they never were. */
   of(market: MarketNumber): ExactBook | undefined {
     return this.#books[market];

@@ -67,6 +67,16 @@ export function isTradeOf(tradeId: Uuid, orderId: Uuid): boolean {
   return tradeId.slice(-12) === orderId.slice(-12, -1) + flipped(orderId);
 }
 
+/** The same by the last two words of both ids. */
+export function isTradeOfWords(
+  trade2: number,
+  trade3: number,
+  order2: number,
+  order3: number,
+): boolean {
+  return (trade2 & 0xffff) === (order2 & 0xffff) && trade3 === (order3 ^ 1) >>> 0;
+}
+
 /** The last digit of an order's id with its last bit flipped. */
 function flipped(orderId: Uuid): string {
   return (Number.parseInt(orderId.at(-1)!, 16) ^ 1).toString(16);

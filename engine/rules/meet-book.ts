@@ -34,9 +34,6 @@ type Wanted = {
   model: FillModelName;
 };
 
-/** The limit that every price reaches. */
-const WIDEST = { buy: 99, sell: 1 } as const;
-
 /** The fill that is possible now. A market order or a fok trades completely or not at all. */
 export function possibleFill(
   state: ShardState,
@@ -44,7 +41,8 @@ export function possibleFill(
   { taker, action, side, limitPriceCents, timeInForce, contracts, model }: Wanted,
   atMs: EpochMs,
 ): Fill | null {
-  const limit = limitPriceCents ?? WIDEST[action];
+  // Without a limit: one that every price reaches.
+  const limit = limitPriceCents ?? (action === 'buy' ? 99 : 1);
   const { waitsForAskOf, priceLevel } = restingPlace(action, side, limit);
   const want = { taker, side: waitsForAskOf, upToCents: priceLevel, contracts, model };
   const price = priceBook(state, book, atMs);

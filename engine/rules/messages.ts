@@ -305,6 +305,8 @@ export type MakeOrderGroup = {
   group: Uuid;
   contractsLimit: Contracts;
   windowSeconds: number;
+  /** Once it has reached its limit, it refuses orders until it is reset. Rule T202. */
+  latches: boolean;
   /** Null: it counts towards no limit. */
   counting: TradeCounting | null;
 };
@@ -315,6 +317,17 @@ export type RemoveOrderGroup = {
   atMs: EpochMs;
   account: Uuid;
   group: Uuid;
+  counting: TradeCounting | null;
+};
+
+/** Changes a group, which latches from then on. Rules T202 to T204 (engine/RULES.md). */
+export type ChangeOrderGroup = {
+  kind: 'change_order_group';
+  atMs: EpochMs;
+  account: Uuid;
+  group: Uuid;
+  /** Its new limit; or it is triggered, or reset. */
+  change: { contractsLimit: Contracts } | 'trigger' | 'reset';
   counting: TradeCounting | null;
 };
 
@@ -350,6 +363,7 @@ export type TradingCommand =
   | CancelOrder
   | CancelAll
   | MakeOrderGroup
+  | ChangeOrderGroup
   | RemoveOrderGroup;
 
 /** An operator's correction of an account's cash; shown as adjustmentsInRunDollars. */
@@ -397,7 +411,13 @@ export type Settled = {
  * The whole current catalog. An instrument that a later catalog drops keeps its number and label,
  * but is no longer bought or quoted.
  */
-export type SetCatalog = { kind: 'catalog'; atMs: EpochMs; catalog: Catalog };
+export type SetCatalog = {
+  kind: 'catalog';
+  atMs: EpochMs;
+  catalog: Catalog;
+  /** The catalog lacks so many first names, which the shard has; left out: it has all names. */
+  named?: { markets: number; instruments: number };
+};
 
 /**
  * The operator's switches that answers depend on. They are not in the log and are sent at every

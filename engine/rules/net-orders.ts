@@ -1,7 +1,7 @@
 /**
  * Orders that net: a buy of one side first closes what the account holds of the other side, and the
  * rest opens. To buy no at 44 is to sell yes at 56, so both parts wait for the same price, and the
- * split is made as each part trades. Rules T190 to T200 (engine/RULES.md).
+ * split is made as each part trades. Rules T190 to T201 (engine/RULES.md).
  */
 
 import { invariant } from '../base/invariant.ts';
@@ -247,10 +247,18 @@ export type NetPart = {
   fee: FillFee | null;
 };
 
+/** The levels that a fill takes. */
+type Taken = {
+  levels: readonly DepthLevel[];
+  market: Market;
+  role: 'taker' | 'maker';
+  atMs: EpochMs;
+};
+
 /** What of a fill closes, and what opens. Each part is a fill of its own. Rules T192, M16. */
 export function netParts(
   { fees }: ShardState,
-  filled: { levels: readonly DepthLevel[]; market: Market; role: 'taker' | 'maker'; atMs: EpochMs },
+  filled: Taken,
   closes: readonly Closable[],
   carryMicros: number | null,
 ): NetPart[] {
@@ -321,12 +329,12 @@ export function carryAfter(parts: readonly NetPart[]): number {
   return parts.at(-1)?.fee?.carryMicros ?? 0;
 }
 
-/** What of the order's contracts closes after these parts. */
-export function closesAfter({ netting }: NetPlan, parts: readonly NetPart[]): Contracts {
+/** What of the contracts that an order closes is left after these parts. */
+export function closesAfter(closes: Contracts, parts: readonly NetPart[]): Contracts {
   const closed = parts.reduce((sum, { position, contracts }) => {
     return position === null ? sum : sum + contracts;
   }, 0);
-  return netting.closes - closed;
+  return Math.max(0, closes - closed);
 }
 
 type Netted = { order: OrderRow; account: AccountRow; atMs: EpochMs };
@@ -364,15 +372,10 @@ export function partNotes(fill: Fill, role: 'taker' | 'maker', atMs: EpochMs): N
 export const NO_NOTE: NoteOf = () => null;
 
 /**
- * The events of a fill of a netting order that waits: it closes what it is for and what nobody else
- * closes, as the account holds it now. Rules T192, T196.
+ * The parts of a fill of a netting order that waits: it closes what it is for and what nobody else
+ * closes, as the account holds it now. Rules T192, T196, T201.
  */
-export function waitingNetEvents(
-  state: ShardState,
-  order: OrderRow,
-  filled: { levels: readonly DepthLevel[]; market: Market; role: 'taker' | 'maker'; atMs: EpochMs },
-  noteOf: NoteOf,
-): Event[] {
+export function waitingParts(state: ShardState, order: OrderRow, filled: Taken): NetPart[] {
   const { orders, nets, orderFees } = state;
   const { col } = orders;
   const account = col.account.get(order);
@@ -384,7 +387,18 @@ export function waitingNetEvents(
   const contracts = filled.levels.reduce((sum, [, count]) => sum + count, 0);
   const closes = firstOf(trades, Math.min(contracts, nets.closes(order) + free));
   const carryMicros = orderFees.has(order) ? orderFees.carryMicros(order) : null;
-  const parts = withinHold(state, order, netParts(state, filled, closes, carryMicros));
+  return netParts(state, filled, closes, carryMicros);
+}
+
+/** The events of a fill of a netting order that waits. */
+export function waitingNetEvents(
+  state: ShardState,
+  order: OrderRow,
+  filled: Taken,
+  noteOf: NoteOf,
+): Event[] {
+  const parts = withinHold(state, order, waitingParts(state, order, filled));
+  const account = state.orders.col.account.get(order);
   const venue = venueIndex(filled.market.venue);
   const remaining = remainingOf(state, order);
   return netEvents({ order, account, atMs: filled.atMs }, remaining, parts, venue, noteOf);

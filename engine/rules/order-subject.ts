@@ -12,6 +12,7 @@ import {
   type PositionRow,
   type Side,
 } from '../base/units.ts';
+import { instrumentOf, marketNamed } from './catalog.ts';
 import { type Decision, reject } from './decision.ts';
 import { instrumentSideOf, sideOf } from './flags.ts';
 import type { PlaceOrder } from './messages.ts';
@@ -55,26 +56,33 @@ function buySubject(state: ShardState, order: PlaceOrder): Subject | Decision {
   const asked = order.side!;
   const contracts = order.contracts!;
   if (order.ticker !== null) {
-    const market = state.marketsByName.get(marketName(HOME_VENUE, order.ticker));
-    if (market == null || market.shownBy === null) {
+    const market = marketNamed(state, marketName(HOME_VENUE, order.ticker));
+    if (market === undefined || market.shownBy === null) {
       return reject('no_tradable_listing', NO_SUCH_TICKER);
     }
     const { instrument, polarity } = market.shownBy;
     const instrumentSide = polarity === 1 ? asked : oppositeSide(asked);
-    return { market, instrument, side: asked, instrumentSide, contracts, ...PLAIN_BUY };
+    return buyOf(market, instrument, asked, instrumentSide, contracts);
   }
-  const instrument = state.instrumentsById.get(order.instrumentId!);
+  const instrument = instrumentOf(state, order.instrumentId!);
   if (instrument === undefined || !isKnown(instrument)) {
     return reject('instrument_not_found');
   }
   const { home } = instrument;
   if (home === null) return reject('no_tradable_listing');
   const side = home.polarity === 1 ? asked : oppositeSide(asked);
-  const { market } = home;
-  return { market, instrument, side, instrumentSide: asked, contracts, ...PLAIN_BUY };
+  return buyOf(home.market, instrument, side, asked, contracts);
 }
 
-const PLAIN_BUY = { position: null, net: null };
+function buyOf(
+  market: Market,
+  instrument: Instrument,
+  side: Side,
+  instrumentSide: Side,
+  contracts: number,
+): Subject {
+  return { market, instrument, side, instrumentSide, contracts, position: null, net: null };
+}
 
 /** All of a position, on its own market. Rules T50, T51, T55, T56 (engine/RULES.md). */
 function sellSubject(

@@ -62,8 +62,9 @@ export type QuoteQuery = { kind: 'instrument_quote'; atMs: EpochMs; instrumentId
 export type BookQuery = { kind: 'book'; atMs: EpochMs; instrumentId: string };
 export type QuoteKind = (QuoteQuery | BookQuery)['kind'];
 /**
- * Answers `{priced}`: for each of these instruments, or for all by number, a bit whether venue_a
- * has a live price of it; in base64, the lowest bit of a byte first. Rule A45 (api/RULES.md).
+ * Answers `{priced}`: for each of these instruments, or for all by number, a bit whether the catalog
+ * lists it and venue_a has a live price of it. In base64, the lowest bit of a byte first. Rule A45
+ * (api/RULES.md).
  */
 export type PricedQuery = {
   kind: 'priced';

@@ -172,7 +172,7 @@ function added(on: In, { market, side }: Place, tick: LevelTick): void {
   const least = Math.ceil((ONE - price) / CENT);
   if (on.state.ladders.best(ladder) < least) return;
   if (!mayFill(market, on.state)) return;
-  const volume = nameOf(tick, { isPrint: false, detail: size });
+  const volume = nameOf(tick, false, size);
   const fill = new Fill(on, { market, side: ours, ladder }, 'addition', contracts, volume);
   const askCents = askCentsOf(ONE - price);
   for (const order of ordersFrom(on.state, ladder, least)) {
@@ -196,7 +196,7 @@ function printed(on: In, at: Place, tick: PrintTick): void {
   const least = Math.ceil(price / CENT);
   if (state.ladders.best(ladder) < least) return;
   const isOpen = mayFill(market, state);
-  const volume = nameOf(tick, { isPrint: true, detail: decrease });
+  const volume = nameOf(tick, true, decrease);
   const fill = new Fill(on, at, 'print', isOpen ? contracts : 0, volume);
   const atItsPrice = price % CENT === 0 ? least : 0;
   for (const order of ordersFrom(state, ladder, least)) {
@@ -210,9 +210,10 @@ function printed(on: In, at: Place, tick: PrintTick): void {
 /** A volume as every shard knows it. `detail`: what the venue's feed says of it alone. */
 function nameOf(
   { market, atMs, side, price, contracts }: LevelTick | PrintTick,
-  of: Pick<VolumeName, 'isPrint' | 'detail'>,
+  isPrint: boolean,
+  detail: number,
 ): VolumeName {
-  return { market, atMs, side, price, contracts, ...of };
+  return { market, atMs, side, price, contracts, isPrint, detail };
 }
 
 /** All levels are known again. `isSame`: nothing was missed before. Rule T153. */
@@ -421,9 +422,14 @@ function notePlace({ state, atMs, facts }: In, order: OrderRow): void {
 }
 
 function queuedEvent({ queue, orders }: ShardState, order: OrderRow, atMs: EpochMs): OrderQueued {
-  const account = orders.col.account.get(order);
-  const place = { aheadE2: queue.aheadE2(order), partE2: queue.partE2(order) };
-  return { kind: 'order_queued', atMs, order, account, ...place };
+  return {
+    kind: 'order_queued',
+    atMs,
+    order,
+    account: orders.col.account.get(order),
+    aheadE2: queue.aheadE2(order),
+    partE2: queue.partE2(order),
+  };
 }
 
 /**

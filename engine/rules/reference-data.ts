@@ -14,7 +14,7 @@ import type {
   SourceNumber,
   Venue,
 } from '../base/units.ts';
-import type { CatalogGame, CatalogInstrument, CatalogListing } from './catalog-entries.ts';
+import type { CatalogInstrument, CatalogListing } from './catalog-entries.ts';
 import type { MarketOutcome, Payouts } from './messages.ts';
 
 /** Settings of a shard that do not change while it runs. Rule G4 (api/RULES.md). */
@@ -68,9 +68,13 @@ export type Market = {
   routedBooks: readonly Book[];
   /** The instrument that an order by ticker is shown as: polarity 1 first, catalog order. */
   shownBy: { instrument: Instrument; polarity: 1 | -1 } | null;
+  /** Its instruments are past. Nothing of its venue is kept. Rule K61 (feeds/FORMATS.md). */
+  isPast: boolean;
 };
 
 export type LastTrade = { priceCents: PriceCents; atMs: EpochMs };
+/** Of a market that has not traded; shared by all, and never changed. */
+export const NO_TRADES: Market['lastTradeOf'] = Object.freeze({ yes: null, no: null });
 
 export type Quote = {
   source: SourceNumber;
@@ -92,6 +96,8 @@ export type Source = { lastHeardMs: EpochMs; epoch: number };
  * book of an instrument follows the best price of its listings. Rules T80 to T85 (engine/RULES.md).
  */
 export type Book = { number: number; market: Market; routed: Instrument | null };
+/** All markets without such a book share it, so that a quote reads no array of its own market. */
+export const NO_BOOKS: readonly Book[] = [];
 
 export type Instrument = {
   number: InstrumentNumber;
@@ -103,7 +109,6 @@ export type Instrument = {
    * and settles.
    */
   listed: boolean;
-  game: CatalogGame | null;
   /** Its listings' markets, home venue first. */
   listings: InstrumentListing[];
   /** The one venue_a listing; null when there is none, or more than one. */
@@ -115,6 +120,8 @@ export type Instrument = {
   /** It is dropped and settled. Its description is in the log alone. Rule K59 (feeds/FORMATS.md). */
   isPast: boolean;
 };
+
+export type PastClose = { atMs: EpochMs; markets: readonly MarketNumber[] };
 
 /** Whether callers may name it: a dropped instrument with a result is over. Rule T121 (engine/RULES.md). */
 export function isKnown({ listed, listings, isPast }: Instrument): boolean {

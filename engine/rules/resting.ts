@@ -8,7 +8,7 @@ import type { EpochMs, OrderRow } from '../base/units.ts';
 import { NO_ROW } from '../base/units.ts';
 import { actionOf, isRouted, sideOf } from './flags.ts';
 import { ladderOf, restingPlace } from './pricing.ts';
-import type { Book, Instrument, Market } from './reference-data.ts';
+import { type Book, type Instrument, type Market, NO_BOOKS } from './reference-data.ts';
 import type { ShardState } from './state.ts';
 
 /** The order in which orders met their books. Rule T160 (engine/RULES.md). */
@@ -31,10 +31,20 @@ export function rest(state: ShardState, order: OrderRow): void {
   if (state.realism.arrivesAtMs(order) === 0) joinBook(state, order);
 }
 
+/** `rest` of an order that has no latency. */
+export function restAtOnce(state: ShardState, order: OrderRow): void {
+  keepOfAccount(state, order);
+  joinBook(state, order);
+}
+
 /** Everything of an order that waits, but its place on a book. */
 export function keepWaiting(state: ShardState, order: OrderRow): void {
-  const { col } = state.orders;
   addDue(state, order);
+  keepOfAccount(state, order);
+}
+
+function keepOfAccount(state: ShardState, order: OrderRow): void {
+  const { col } = state.orders;
   state.ordersOfAccount.add(col.account.get(order), order);
   const position = col.position.get(order);
   if (position !== NO_ROW) {
@@ -88,8 +98,13 @@ function placeOf(state: ShardState, order: OrderRow) {
   invariant(limitPriceCents !== 0, 'a market order was put on a book');
   invariant(market !== undefined, 'an order rests in no market');
   const routed = isRouted(flags) ? state.instruments[col.instrument.get(order)]! : null;
-  const place = restingPlace(actionOf(flags), sideOf(flags), limitPriceCents);
-  return { book: bookOf(state, market, routed), ...place };
+  const book = bookOf(state, market, routed);
+  const { waitsForAskOf, priceLevel } = restingPlace(
+    actionOf(flags),
+    sideOf(flags),
+    limitPriceCents,
+  );
+  return { book, waitsForAskOf, priceLevel };
 }
 
 /** The book on which an order of this market rests; created when first needed. */
@@ -137,9 +152,6 @@ export function releaseBooks(state: ShardState): void {
     market.routedBooks = others.length === 0 ? NO_BOOKS : others;
   }
 }
-
-/** All markets without such a book share it, so that a quote reads no array of its own market. */
-export const NO_BOOKS: readonly Book[] = [];
 
 /** Links the book to every market that its price depends on. */
 export function watchMarkets(book: Book): void {

@@ -34,12 +34,13 @@ import type { TakenLevels } from '../memory/taken-levels.ts';
 import type { TradeCounts } from '../memory/trade-counts.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import type { AppliedChange } from './applied-change.ts';
-import type { Catalog } from './catalog-entries.ts';
+import type { Catalog, CatalogGame } from './catalog-entries.ts';
 import type { TradeTag } from './events.ts';
 import type { FeeTable } from './fee-table.ts';
 import type { FillModel } from './fill-model.ts';
 import type { FinishedRecords } from './finished-records.ts';
 import type { Flags } from './flags.ts';
+import type { PastInstruments, PastMarkets } from './past-reference.ts';
 import type { PendingSettlements } from './pending-settlements.ts';
 import type {
   Book,
@@ -47,6 +48,7 @@ import type {
   CoreConfig,
   Instrument,
   Market,
+  PastClose,
   Source,
   Switches,
 } from './reference-data.ts';
@@ -146,12 +148,21 @@ export type ShardState = {
    */
   catalogPlace: { record: number; wholeBytes: number; changedBytes: number } | null;
   readonly markets: Market[];
+  /** Without past markets, as `marketNamed` finds them. */
   readonly marketsByName: Map<string, Market>;
+  readonly pastMarkets: PastMarkets;
   readonly instruments: Instrument[];
+  /** Without past instruments, as `instrumentOf` finds them. */
   readonly instrumentsById: Map<string, Instrument>;
+  readonly pastInstruments: PastInstruments;
+  /** Of instruments of the past: when their markets without a result close. */
+  readonly pastCloses: Map<InstrumentNumber, PastClose>;
   readonly names: CatalogNaming;
-  /** Slugs of every game that a catalog has listed. */
-  readonly listedGames: Set<string>;
+  /**
+   * Every game that a catalog has listed, by slug, with its last description. Null: a checkpoint of
+   * an earlier program has no description of a game that the catalog no longer lists.
+   */
+  readonly listedGames: Map<string, CatalogGame | null>;
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
   /** Counts changes of the data that `referenceDataOf` returns. */
   referenceDataVersion: number;
@@ -174,7 +185,7 @@ export function tablesOf(state: ShardState) {
   const { accounts, positions, orders, tradeCounts, queue, realism, taken } = state;
   const { orderFees, tradeFees, orderMarks, orderGroups, nets } = state;
   const ofOrders = [queue.table, realism.table, orderFees.table, tradeFees.table] as const;
-  const ofGroups = [orderMarks.table, orderGroups.groups, orderGroups.fills] as const;
-  const later = [taken.table, ...ofGroups, nets.table] as const;
+  const { groups, fills, latches } = orderGroups;
+  const later = [taken.table, orderMarks.table, groups, fills, nets.table, latches] as const;
   return [accounts, positions, orders, tradeCounts.table, ...ofOrders, ...later] as const;
 }

@@ -42,12 +42,38 @@ export function withinLimits(
   sellOrCancel: boolean,
   decide: () => Decision,
 ): Decision {
+  const use = usageOf(state, attempt, sellOrCancel);
+  return refusalByLimits(attempt, use) ?? countedWith(attempt, use, decide());
+}
+
+/**
+ * The counts before an attempt; null: nothing limits it. `refusalByLimits` and `countedWith` are
+ * the two halves of `withinLimits`, for placements: a function made for each would cost them more.
+ */
+export function usageOf(
+  state: ShardState,
+  { account, counting }: Attempt,
+  sellOrCancel: boolean,
+): LimitUsage | null {
+  return counting === null ? null : useOf(state, account, counting, sellOrCancel);
+}
+
+/** The refusal of the first limit that an attempt exceeds; null: none. */
+export function refusalByLimits({ counting }: Attempt, use: LimitUsage | null): Decision | null {
+  if (counting === null || use === null) return null;
+  const over = overLimit(use, counting, use.closing);
+  return over === null ? null : { kind: 'reject', rejection: over, events: [], use };
+}
+
+/** The decision on an attempt within its limits, with the attempt counted. */
+export function countedWith(
+  attempt: Attempt,
+  use: LimitUsage | null,
+  decision: Decision,
+): Decision {
   const { counting } = attempt;
-  if (counting === null) return decide();
-  const use = useOf(state, attempt.account, counting, sellOrCancel);
-  const over = overLimit(use, counting, sellOrCancel);
-  if (over !== null) return { kind: 'reject', rejection: over, events: [], use };
-  return counted(attempt, counting, sellOrCancel, decide(), use);
+  if (counting === null || use === null) return decision;
+  return counted(attempt, counting, use.closing, decision, use);
 }
 
 /**
@@ -97,17 +123,21 @@ export function limitsLeft(
   const { atMs } = ofAccount;
   if (closing) {
     return {
-      ...{ atMs, closing: true },
+      atMs,
+      closing: true,
       keyPerMinute: keyLimits.closingPerMinute,
       keyLeftInMinute: left(keyLimits.closingPerMinute, key.closingInMinute),
-      ...{ keyPerDay: 0, keyLeftInDay: 0 },
+      keyPerDay: 0,
+      keyLeftInDay: 0,
       accountPerMinute: accountLimits.closingPerMinute,
       accountLeftInMinute: left(accountLimits.closingPerMinute, ofAccount.closingInMinute),
-      ...{ accountPerDay: 0, accountLeftInDay: 0 },
+      accountPerDay: 0,
+      accountLeftInDay: 0,
     };
   }
   return {
-    ...{ atMs, closing: false },
+    atMs,
+    closing: false,
     keyPerMinute: keyLimits.newPerMinute,
     keyLeftInMinute: left(keyLimits.newPerMinute, key.newInMinute),
     keyPerDay: keyLimits.newPerDay,

@@ -11,3 +11,14 @@ export class Unavailable extends Error {
 
 /** One shared error: in a flood of requests a refusal must be cheap. */
 export const AT_ITS_LIMIT = new Unavailable('the engine is at its limit');
+
+/**
+ * The cluster stores no more records of this shard's thread, or nobody knows. The next thread starts
+ * as a follower. Rule N105 (engine/RULES.md).
+ */
+export class Deposed extends Error {
+  constructor(reason: string) {
+    super(reason);
+    this.name = 'Deposed';
+  }
+}

@@ -1,22 +1,30 @@
 /**
  * Checks every fact of a log against the other facts, the index and the accounts. It reads the
- * whole log: for `paperbook verify`, not for a running shard. Facts are compared as they come, and
- * the index by sums over its entries. If the sums differ, each fact is looked up in the index, so
- * that the wrong entry is named. Rules M20 to M27, D16, D97, D99, T187 (engine/RULES.md).
+ * whole log: for `paperbook verify`, not for a running shard. Facts are read in place, so that no
+ * id becomes text unless a breach names it. They are compared as they come, and the index by sums
+ * over its entries. If the sums differ, each fact is looked up in the index, so that the wrong entry
+ * is named. Rules M20 to M27, D16, D97, D99, D101, T187, T236 (engine/RULES.md).
  */
 
 import {
-  type Check,
+  type AuditedEnd,
+  type AuditedOrder,
+  type AuditedTrade,
   checkClosed,
   checkEnd,
+  checkFill,
   checkTraded,
+  type Fail,
   openTradeOf,
   restsAsPlaced,
+  type TradedIds,
   tradeOf,
 } from '../audit/audit-trades.ts';
 import { Problems } from '../audit/problems.ts';
 import { invariant } from '../base/invariant.ts';
 import { type AccountRow, NO_ROW, type OrderRow, type Uuid } from '../base/units.ts';
+import { type IdPlace, InPlaceReader, type WordPlace } from '../format/bytes.ts';
+import { type FactInPlace, readFactInPlace } from '../format/fact-layouts.ts';
 import {
   ENTRY_WORDS,
   EntrySums,
@@ -24,36 +32,27 @@ import {
   type IndexClass,
   writeEntry,
 } from '../index/entry.ts';
-import { Table } from '../memory/table.ts';
-import { UuidIndex } from '../memory/uuid-index.ts';
-import { uuidWords } from '../memory/uuid-words.ts';
-import type { ClosedTrade, FillNoted, OrderOutcome } from '../rules/events.ts';
-import type {
-  Fact,
-  FactPlace,
-  OrderAmendedFact,
-  OrderEndedFact,
-  OrderFilledFact,
-  OrderPartFilledFact,
-  OrderPlacedFact,
-  TradeClosedFact,
-  TradeCorrectedFact,
-  TradeSettledFact,
-} from '../rules/facts.ts';
+import type { UuidIndex } from '../memory/uuid-index.ts';
+import { timeOfWords, uuidAt, uuidOfWords } from '../memory/uuid-words.ts';
+import type { FactPlace } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
 import { isBuy, isShownOrder } from '../rules/flags.ts';
+import { isTradeOfWords } from '../rules/ids.ts';
 import { pnlCentsOf } from '../rules/row-records.ts';
+import { waitingTermsAt } from '../rules/waiting-terms.ts';
 import type { StoredState } from '../shard/core/create-state.ts';
-import {
-  CLASS_OF_ORDER,
-  CLASS_OF_TRADE,
-  closedTrade,
-  outcomeOf,
-  placedOrder,
-} from '../shard/core/shard-records.ts';
+import { CLASS_OF_ORDER, CLASS_OF_TRADE, endOf, outcomeOf } from '../shard/core/shard-records.ts';
+import { IdValues, isSameId, RememberedOrders, WAITS } from './audited-ids.ts';
 import type { KeptAudit, VerifiedFacts } from './kept-audit.ts';
 
-export type PlacedFact = { number: number; fact: Fact; place: FactPlace };
+/** A record, or a part of one: its facts begin at `at` of its payload. */
+export type AuditedRecord = {
+  position: number;
+  /** The number of the fact at `at`. */
+  firstNumber: number;
+  payload: Uint8Array;
+  at?: number;
+};
 
 export type FactsReport = {
   /** What the next verification goes on from. */
@@ -65,17 +64,17 @@ export type FactsReport = {
 };
 
 /**
- * `facts`: all facts of the log in their order, or those after the facts that `kept` is of. `state`
- * is the state after the last of them.
+ * `records`: those with all facts of the log in their order, or with the facts after those that
+ * `kept` is of. `state` is the state after the last of them.
  */
 export function auditFacts(
   state: StoredState,
-  facts: Iterable<PlacedFact>,
+  records: Iterable<AuditedRecord>,
   kept: KeptAudit | null = null,
 ): FactsReport {
   const audited = (looksUp: boolean): FactsReport => {
     const audit = new FactsAudit(state, kept, looksUp);
-    for (const fact of facts) audit.add(fact);
+    for (const record of records) audit.addAll(record);
     const left = audit.kept();
     audit.accounts();
     return audit.report(left);
@@ -102,26 +101,44 @@ function isSameSums(one: KeptAudit['index'], other: KeptAudit['index']): boolean
   return one.entries === other.entries && one.one === other.one && one.two === other.two;
 }
 
-/** The facts of what a fill has done to its trade. */
-const OF_FILLS: ReadonlySet<Fact['kind']> = new Set([
-  'trade_opened',
-  'trade_grown',
-  'trade_reduced',
-  'trade_closed',
-]);
+type Fact = FactInPlace;
+type OrderEnd = FactInPlace<'order_filled' | 'order_ended'>;
+type TradeEnd = FactInPlace<'trade_closed' | 'trade_settled'>;
 
-/** An order that has traded, compared with its trade once that has ended. */
-type Traded = { placed: PlacedOrder; outcome: OrderOutcome; check: Check };
+/** An order as it was placed, or as it was amended last. */
+type Placed = {
+  account: AccountRow;
+  order: AuditedOrder;
+  /** Where its ids lie: its own, and that of the trade that it sells. */
+  from: InPlaceReader;
+  id: IdPlace;
+  sells: IdPlace | null;
+  /** Its placement, or its last amend. */
+  place: FactPlace;
+  /** The row in which it is remembered; -1: it is not. */
+  row: number;
+  /** Where its placement begins and ends. */
+  start: number;
+  end: number;
+};
+type OutcomeInPlace = ReturnType<typeof outcomeOf<IdPlace>>;
 
 /** Of more orders the placement is read again, or the trade looked up. */
 const REMEMBERED_MAX = 200_000;
 
+/** Values of orders' ids; the rest of a value is one more than the row that remembers it. */
+const PLACED = 1;
+const ENDED = 2;
+const ORDER_SHIFT = 2;
+/** Of trades' ids; the rest is one more than the row of the first order that waits for its end. */
+const OVER = 1;
+const TRADE_SHIFT = 1;
+
 class FactsAudit {
   readonly #state: StoredState;
   readonly #problems = new Problems();
-  readonly #placed = new SeenIds();
-  readonly #ended = new SeenIds();
-  readonly #traded = new SeenIds();
+  readonly #orders = new IdValues();
+  readonly #trades = new IdValues();
   readonly #corrected: KeptAudit['corrected'];
   readonly #counts: KeptAudit['counts'];
   /** Null: the facts are audited from the first on. */
@@ -131,12 +148,12 @@ class FactsAudit {
   readonly #index = new EntrySums();
   readonly #entry = new Uint32Array(ENTRY_WORDS);
   /** The keys of orders met so far, by their names. */
-  readonly #keys = new SeenIds();
-  /** Limit orders that have not ended, by id; and orders of open trades, by trade. */
-  readonly #unended = new Map<Uuid, { placed: PlacedOrder; check: Check }>();
-  readonly #traders = new Map<Uuid, Traded[]>();
+  readonly #keys = new IdValues();
+  /** Limit orders that have not ended, and orders of open trades. */
+  readonly #remembered = new RememberedOrders();
+  #unended = 0;
   #waiting = 0;
-  #lastClosed: ClosedTrade | null = null;
+  #lastClosed: { account: AccountRow; trade: TradeEnd; from: InPlaceReader } | null = null;
   #resting = 0;
   /** Orders of the facts before: that rest now, and that have ended since. */
   #restingBefore = 0;
@@ -155,11 +172,17 @@ class FactsAudit {
   /** The next trade that opens is a netting order's. */
   #opensNet = false;
   /** The fill that the facts tell of now. */
-  #filled: OrderFilledFact | OrderPartFilledFact | null = null;
+  #filled: FactInPlace<'order_filled' | 'order_part_filled'> | null = null;
   /** The order that the last fact has placed, which most often is the next one asked for. */
-  #lastPlaced: PlacedOrder | null = null;
-  /** A market order, whose end is the next fact. */
-  #awaited: { order: Uuid; check: Check } | null = null;
+  #lastPlaced: Placed | null = null;
+  /** A market order, whose end is the next fact, and the number of its placement. */
+  #awaited: { from: InPlaceReader; id: IdPlace; number: number } | null = null;
+  /** The fact that is audited, of which `#fail` tells. */
+  #number = 0;
+  #kind = '';
+  readonly #fail: Fail = (rule) => {
+    this.#failOf(this.#number, this.#kind, rule);
+  };
 
   constructor(state: StoredState, before: KeptAudit | null, looksUp: boolean) {
     const { size } = state.accounts;
@@ -210,59 +233,69 @@ class FactsAudit {
     const { tail } = this.#before!;
     for (const row of orders.rows()) {
       if (orders.col.placedRecord.get(row) >= tail) continue;
-      const id = orderIds.idOf(row);
       const account = orders.col.account.get(row);
-      const check = this.#checker(() => `order ${id} of account ${accountIds.idOf(account)}`);
+      const fail = (rule: string) => {
+        const name = `order ${orderIds.idOf(row)} of account ${accountIds.idOf(account)}`;
+        this.#problems.add(`${name}: ${rule}`);
+      };
       const place = {
         record: orders.col.placedRecord.get(row),
         offset: orders.col.placedOffset.get(row),
       };
       try {
-        this.#rests(row, records.orderAt(account, place), check);
+        this.#rests(row, records.orderAt(account, place), fail);
       } catch (error) {
-        check(false, `cannot be checked: ${(error as Error).message}`);
+        fail(`cannot be checked: ${(error as Error).message}`);
       }
     }
   }
 
-  /** A malformed fact fails only its own check. */
-  add({ number, fact, place }: PlacedFact): void {
-    invariant(!this.#isSummed, 'a fact is added after the accounts were compared');
-    invariant(number === this.#lastNumber + 1, 'an audit skipped a fact');
-    this.#lastNumber = number;
-    this.#meet(fact);
-    if (fact.kind === 'fill_noted')
-      this.#noted(
-        fact,
-        this.#checker(() => `fact ${number} (${fact.kind})`),
-      );
-    else this.#follow(fact);
-    if (!('account' in fact)) return;
-    const check = this.#checker(() => `fact ${number} (${fact.kind})`);
-    try {
-      const account = this.#state.accountIds.find(fact.account);
-      if (fact.kind === 'trade_counted') return;
-      check(account !== NO_ROW, `names account ${fact.account}, which is not open`);
-      if (account !== NO_ROW) this.#of(account, fact, place, check);
-    } catch (error) {
-      check(false, `cannot be checked: ${(error as Error).message}`);
+  addAll({ position, firstNumber, payload, at = 0 }: AuditedRecord): void {
+    const from = new InPlaceReader(payload);
+    from.goTo(at);
+    for (let number = firstNumber; !from.isAtEnd; number++) {
+      const offset = from.at;
+      this.#add(number, readFactInPlace(from), from, { record: position, offset });
     }
   }
 
-  #of(account: AccountRow, fact: Fact, place: FactPlace, check: Check): void {
+  /** A malformed fact fails only its own check. */
+  #add(number: number, fact: Fact, from: InPlaceReader, place: FactPlace): void {
+    invariant(!this.#isSummed, 'a fact is added after the accounts were compared');
+    invariant(number === this.#lastNumber + 1, 'an audit skipped a fact');
+    this.#lastNumber = number;
+    this.#number = number;
+    this.#kind = fact.kind;
+    if (this.#awaited !== null) this.#meet(fact, from);
+    if (fact.kind === 'fill_noted') return this.#noted(fact);
+    this.#follow(fact);
+    if (!('account' in fact) || fact.kind === 'trade_counted') return;
+    try {
+      const account = find(this.#state.accountIds, from, fact.account);
+      if (account === NO_ROW) {
+        this.#fail(`names account ${from.idText(fact.account)}, which is not open`);
+      } else this.#of(account, fact, from, place);
+    } catch (error) {
+      this.#fail(`cannot be checked: ${(error as Error).message}`);
+    }
+  }
+
+  #of(account: AccountRow, fact: Fact, from: InPlaceReader, place: FactPlace): void {
     switch (fact.kind) {
       case 'order_placed':
-        return this.#order(account, fact, place, check);
+        return this.#order(account, fact, from, place);
       case 'order_amended':
-        return this.#amend(account, fact, place, check);
+        return this.#amend(account, fact, from, place);
+      case 'order_part_filled':
+        return this.#partFilled(fact, from);
       case 'order_filled':
       case 'order_ended':
-        return this.#end(account, fact, place, check);
+        return this.#end(account, fact, from, place);
       case 'trade_closed':
       case 'trade_settled':
-        return this.#trade(account, fact, place, check);
+        return this.#trade(account, fact, from, place);
       case 'trade_corrected':
-        return this.#correction(account, fact, place, check);
+        return this.#correction(account, fact, from, place);
       case 'trade_opened':
         if (this.#opensNet) this.#opened[account]!++;
         this.#opensNet = false;
@@ -270,253 +303,459 @@ class FactsAudit {
       case 'account_reset':
         this.#runCents[account] = 0;
         this.#runs[account]!++;
-        return check(fact.run === this.#runs[account], `opens run ${fact.run} out of order`);
+        if (fact.run !== this.#runs[account]) this.#fail(`opens run ${fact.run} out of order`);
+        return;
       default:
         return;
     }
   }
 
-  #order(account: AccountRow, fact: OrderPlacedFact, place: FactPlace, check: Check): void {
+  #order(
+    account: AccountRow,
+    fact: FactInPlace<'order_placed'>,
+    from: InPlaceReader,
+    place: FactPlace,
+  ): void {
     const { orderIds, orderMarks, records } = this.#state;
     invariant(account < this.#opened.length, 'an account was opened during its audit');
-    const placed = placedOrder(account, place, fact);
+    const placed = placedOf(account, fact, from, place);
     this.#lastPlaced = placed;
-    const isMarket = !isShownOrder(placed);
+    const isMarket = !isShown(fact);
     this.#counts[isMarket ? 'marketOrders' : 'limitOrders']++;
-    this.#usesKey(account, placed.idempotencyKey, place, check);
-    check(this.#placed.add(fact.order), `order ${fact.order} is placed twice`);
-    const row = orderIds.find(fact.order);
+    this.#usesKey(account, fact.idempotencyKey, from, place);
+    const at = idAt(this.#orders, from, fact.order);
+    const met = this.#orders.get(at);
+    if ((met & PLACED) !== 0) this.#fail(`order ${from.idText(fact.order)} is placed twice`);
+    this.#orders.set(at, met | PLACED);
+    const row = find(orderIds, from, fact.order);
     // The last amend of an order that rests says what it is.
-    if (row !== NO_ROW && orderMarks.placedAt(row) !== null) return;
-    if (row !== NO_ROW) return this.#rests(row, placed, check);
-    if (isMarket) this.#awaited = { order: fact.order, check };
-    else if (this.#looksUp || this.#unended.size === REMEMBERED_MAX) {
-      check(records.placeOfEnd(account, fact.order) !== undefined, NO_END);
-    } else {
-      this.#unended.set(fact.order, { placed, check });
+    if (row !== NO_ROW && orderMarks.placedAt(row) === null) {
+      return this.#rests(row, records.orderAt(account, place), this.#fail);
     }
+    if (isMarket) {
+      this.#awaited = { from, id: fact.order, number: this.#number };
+      return;
+    }
+    const isKept = this.#unended < REMEMBERED_MAX && met >> ORDER_SHIFT === 0;
+    const isLookedUp = row === NO_ROW && (this.#looksUp || !isKept);
+    if (isLookedUp && records.placeOfEnd(account, from.idText(fact.order)) === undefined) {
+      this.#fail(NO_END);
+    }
+    if (!isKept) return;
+    this.#unended++;
+    placed.row = this.#remember(placed, isLookedUp || row !== NO_ROW ? 0 : WAITS.end);
+    this.#orders.set(at, ((placed.row + 1) << ORDER_SHIFT) | met | PLACED);
+  }
+
+  #remember({ account, place, from, start, end }: Placed, waits: number): number {
+    const row = this.#remembered.add(from.bytesFrom(start, end));
+    const columns = this.#remembered.change(row);
+    columns.account.set(row, account);
+    columns.record.set(row, place.record);
+    columns.offset.set(row, place.offset);
+    columns.number.set(row, this.#number);
+    columns.waits.set(row, waits);
+    return row;
   }
 
   /** Rule T214 (engine/RULES.md). */
-  #amend(account: AccountRow, fact: OrderAmendedFact, place: FactPlace, check: Check): void {
+  #amend(
+    account: AccountRow,
+    { order, idempotencyKey, placed: first }: FactInPlace<'order_amended'>,
+    from: InPlaceReader,
+    place: FactPlace,
+  ): void {
     const { orderIds, orders, records } = this.#state;
-    this.#usesKey(account, fact.idempotencyKey, place, check);
-    const { order, placed: first } = fact;
+    this.#usesKey(account, idempotencyKey, from, place);
+    const id = from.idText(order);
     const amended = records.orderAt(account, place);
-    check(amended.orderId === order, `names the place of order ${amended.orderId}`);
-    this.#lastPlaced = amended;
+    if (amended.orderId !== id) this.#fail(`names the place of order ${amended.orderId}`);
+    this.#lastPlaced = null;
     const isOfBefore = this.#before !== null && first.record < this.#before.tail;
     // It rested then, and its row names another place now.
-    if (isOfBefore && !this.#amendedSince.has(order)) this.#endedOfBefore++;
-    this.#amendedSince.add(order);
-    const row = orderIds.find(order);
+    if (isOfBefore && !this.#amendedSince.has(id)) this.#endedOfBefore++;
+    this.#amendedSince.add(id);
+    const row = orderIds.find(id);
     if (row !== NO_ROW) {
       const { placedRecord, placedOffset } = orders.col;
       const newest = { record: placedRecord.get(row), offset: placedOffset.get(row) };
-      if (isSamePlace(newest, place)) this.#rests(row, amended, check);
-      return;
+      if (isSamePlace(newest, place)) this.#rests(row, amended, this.#fail);
     }
-    const unended = this.#unended.get(order);
-    if (unended !== undefined) this.#unended.set(order, { ...unended, placed: amended });
+    const known = (this.#orders.get(idAt(this.#orders, from, order)) >> ORDER_SHIFT) - 1;
+    if (known === -1) return;
+    const columns = this.#remembered.change(known);
+    columns.record.set(known, place.record);
+    columns.offset.set(known, place.offset);
+    columns.contracts.set(known, amended.contracts);
+    columns.limitPriceCents.set(known, amended.terms.limitPriceCents!);
+    columns.feeEachMicros.set(known, amended.feeEachMicros ?? -1);
   }
 
-  #usesKey(account: AccountRow, key: string, place: FactPlace, check: Check): void {
-    const name = this.#state.records.nameOfKey(account, key);
-    this.#indexes(account, INDEX_CLASS.key, name, place);
-    const isNewKey = this.#keys.addWords(name[0]!, name[1]!, name[2]!, name[3]!);
-    if (this.#looksUp || !isNewKey) this.#key({ account, idempotencyKey: key, place }, check);
+  #usesKey(account: AccountRow, key: WordPlace, from: InPlaceReader, place: FactPlace): void {
+    const { index } = this.#state.records;
+    const name = index.nameOfKey(account, from.wordBytes(key));
+    const [w0, w1, w2, w3] = [name[0]!, name[1]!, name[2]!, name[3]!];
+    this.#indexes(account, INDEX_CLASS.key, w0, w1, w2, w3, place);
+    const at = this.#keys.place(w0, w1, w2, w3);
+    const isNewKey = this.#keys.get(at) === 0;
+    this.#keys.set(at, 1);
+    if (!this.#looksUp && isNewKey) return;
+    const idempotencyKey = from.wordBytes(key).toString('latin1');
+    this.#key({ account, idempotencyKey, place });
   }
 
   /** Keys may share a name, so an order that has it is read. */
-  #key(
-    { account, idempotencyKey, place }: Pick<PlacedOrder, 'account' | 'idempotencyKey' | 'place'>,
-    check: Check,
-  ): void {
+  #key({
+    account,
+    idempotencyKey,
+    place,
+  }: Pick<PlacedOrder, 'account' | 'idempotencyKey' | 'place'>): void {
     const { records } = this.#state;
     const places = records.placesOfKey(account, idempotencyKey);
     const isFound = places.some((one) => isSamePlace(one, place));
-    check(isFound, `its key ${idempotencyKey} counts as never used`);
+    if (!isFound) this.#fail(`its key ${idempotencyKey} counts as never used`);
     for (const another of places) {
       if (isSamePlace(another, place)) continue;
       const isShared = records.keyAt(another) !== idempotencyKey;
       const { orderId } = records.orderAt(account, another);
-      check(isShared, `its key ${idempotencyKey} finds order ${orderId}`);
+      if (!isShared) this.#fail(`its key ${idempotencyKey} finds order ${orderId}`);
     }
   }
 
   /** Counts an entry that the index must have. */
-  #indexes(account: AccountRow, of: IndexClass, name: ArrayLike<number>, place: FactPlace): void {
-    const { record, offset } = place;
-    const [w0, w1, w2, w3] = [name[0]!, name[1]!, name[2]!, name[3]!];
+  #indexes(
+    account: AccountRow,
+    of: IndexClass,
+    w0: number,
+    w1: number,
+    w2: number,
+    w3: number,
+    { record, offset }: FactPlace,
+  ): void {
     writeEntry(this.#entry, 0, account, of, w0, w1, w2, w3, record, offset);
     this.#index.add(this.#entry, 0);
   }
 
+  #indexesId(
+    account: AccountRow,
+    of: IndexClass,
+    from: InPlaceReader,
+    id: IdPlace,
+    place: FactPlace,
+  ): void {
+    const [w0, w1] = [from.idWord(id, 0), from.idWord(id, 1)];
+    this.#indexes(account, of, w0, w1, from.idWord(id, 2), from.idWord(id, 3), place);
+  }
+
   /** Remembers a fill until a fact that cannot tell of it. */
   #follow(fact: Fact): void {
-    if (fact.kind === 'fill_nets') this.#opensNet = fact.trade === null;
-    // What opens may go to a trade that the order has opened before.
-    if (fact.kind === 'trade_grown') this.#opensNet = false;
-    if (fact.kind === 'order_filled' || fact.kind === 'order_part_filled') this.#filled = fact;
-    else if (!OF_FILLS.has(fact.kind)) this.#filled = null;
+    switch (fact.kind) {
+      case 'order_filled':
+      case 'order_part_filled':
+        this.#filled = fact;
+        return;
+      // The facts of what a fill has done to its trade. What opens may go to a trade that the order
+      // has opened before.
+      case 'trade_grown':
+        this.#opensNet = false;
+        return;
+      case 'trade_opened':
+      case 'trade_reduced':
+      case 'trade_closed':
+        return;
+      case 'fill_nets':
+        this.#opensNet = fact.trade === null;
+        this.#filled = null;
+        return;
+      default:
+        this.#filled = null;
+    }
   }
 
   /** What a fill took agrees with it. Rule T187 (engine/RULES.md). */
-  #noted({ levels, atMs }: FillNoted, check: Check): void {
+  #noted({ levels, atMs }: FactInPlace<'fill_noted'>): void {
     const filled = this.#filled;
     this.#filled = null;
-    if (filled === null || filled.atMs !== atMs) return check(false, 'tells of no fill');
+    if (filled === null || filled.atMs !== atMs) return this.#fail('tells of no fill');
     if (levels.length === 0) return;
     const contracts = levels.reduce((sum, [, part]) => sum + part, 0);
     const cents = levels.reduce((sum, [price, part]) => sum + price * part, 0);
-    const isAll = contracts === filled.contracts;
-    check(isAll, `has levels of ${contracts} contracts for a fill of ${filled.contracts}`);
+    if (contracts !== filled.contracts) {
+      this.#fail(`has levels of ${contracts} contracts for a fill of ${filled.contracts}`);
+    }
     const average = cents / contracts;
     const isPrice = Math.abs(average - filled.priceCents) < 1;
-    check(isPrice, `has levels at ${average} cents for a fill at ${filled.priceCents}`);
+    if (!isPrice) this.#fail(`has levels at ${average} cents for a fill at ${filled.priceCents}`);
   }
 
   /** A market order trades at once, so its end is the fact after it. */
-  #meet(fact: Fact): void {
-    const awaited = this.#awaited;
-    if (awaited === null) return;
+  #meet(fact: Fact, from: InPlaceReader): void {
+    const { from: awaitedFrom, id, number } = this.#awaited!;
     this.#awaited = null;
-    const isEnd = fact.kind === 'order_filled' || fact.kind === 'order_ended';
-    awaited.check(isEnd && fact.order === awaited.order, NO_END);
+    const isEnd =
+      (fact.kind === 'order_filled' || fact.kind === 'order_ended') &&
+      isSameId(from, fact.order, awaitedFrom, id);
+    if (!isEnd) this.#failOf(number, 'order_placed', NO_END);
   }
 
-  #rests(row: OrderRow, placed: PlacedOrder, check: Check): void {
+  #rests(row: OrderRow, placed: PlacedOrder, fail: Fail): void {
     const { orders, records } = this.#state;
     const { placedRecord, placedOffset } = orders.col;
     this.#resting++;
-    check(restsAsPlaced(this.#state, row, placed), 'rests as another order than was placed');
+    if (!restsAsPlaced(this.#state, row, placed)) fail('rests as another order than was placed');
     const place = { record: placedRecord.get(row), offset: placedOffset.get(row) };
-    check(isSamePlace(place, placed.place), 'rests, and its row names another place in the log');
+    if (!isSamePlace(place, placed.place)) {
+      fail('rests, and its row names another place in the log');
+    }
     if (!this.#looksUp) return;
     const end = records.placeOfEnd(placed.account, placed.orderId);
-    check(end === undefined, 'rests and has an end');
+    if (end !== undefined) fail('rests and has an end');
   }
 
-  #end(
-    account: AccountRow,
-    fact: OrderFilledFact | OrderEndedFact,
-    place: FactPlace,
-    check: Check,
-  ): void {
-    const { records, orderIds } = this.#state;
+  /** Every fill is within the limit that its order had then. Rule T236 (engine/RULES.md). */
+  #partFilled(fact: FactInPlace<'order_part_filled'>, from: InPlaceReader): void {
     const last = this.#lastPlaced;
-    const isOfLast = last?.account === account && isSamePlace(last.place, fact.placed);
-    const placed = isOfLast ? last : this.#placedAt(account, fact);
-    this.#unended.delete(fact.order);
-    check(placed.orderId === fact.order, `names the place of order ${placed.orderId}`);
-    check(this.#ended.add(fact.order), `is the second end of order ${fact.order}`);
+    if (last !== null && isSameId(from, fact.order, last.from, last.id)) {
+      return checkFill(last.order, fact.priceCents, this.#fail);
+    }
+    const row = (this.#orders.get(idAt(this.#orders, from, fact.order)) >> ORDER_SHIFT) - 1;
+    if (row !== -1) return checkFill(this.#placedIn(row).order, fact.priceCents, this.#fail);
+    const { orders, orderIds, orderMarks } = this.#state;
+    const resting = find(orderIds, from, fact.order);
+    if (resting === NO_ROW) return;
+    const { col } = orders;
+    const isAsThen =
+      orderMarks.placedAt(resting) === null ||
+      (this.#before !== null && col.placedRecord.get(resting) < this.#before.tail);
+    if (isAsThen) checkFill(waitingTermsAt(this.#state, resting), fact.priceCents, this.#fail);
+  }
+
+  #end(account: AccountRow, fact: OrderEnd, from: InPlaceReader, place: FactPlace): void {
+    const { records, orderIds } = this.#state;
+    const at = idAt(this.#orders, from, fact.order);
+    const met = this.#orders.get(at);
+    const known = (met >> ORDER_SHIFT) - 1;
+    const last = this.#lastPlaced;
+    const isOfLast =
+      last !== null && last.account === account && isSamePlace(last.place, fact.placed);
+    const placed = isOfLast ? last : this.#placedAt(account, fact, known);
+    if (isOfLast) last.row = known;
+    this.#orders.set(at, (met & PLACED) | ENDED);
+    if (known !== -1) {
+      this.#unended--;
+      this.#remembered.change(known).waits.set(known, 0);
+    }
+    if (!isSameId(from, fact.order, placed.from, placed.id)) {
+      this.#fail(`names the place of order ${placed.from.idText(placed.id)}`);
+    }
+    if ((met & ENDED) !== 0) this.#fail(`is the second end of order ${from.idText(fact.order)}`);
     if (this.#before !== null && fact.placed.record < this.#before.tail) this.#endedOfBefore++;
-    check(orderIds.find(fact.order) === NO_ROW, `order ${fact.order} rests and has an end`);
-    const outcome = outcomeOf(fact);
-    if (isShownOrder(placed)) {
-      this.#indexes(account, CLASS_OF_ORDER[outcome.status], uuidWords(fact.order), place);
+    if (find(orderIds, from, fact.order) !== NO_ROW) {
+      this.#fail(`order ${from.idText(fact.order)} rests and has an end`);
+    }
+    const outcome = outcomeOf<IdPlace>(fact);
+    if (isShown(placed.order)) {
+      this.#indexesId(account, CLASS_OF_ORDER[outcome.status], from, fact.order, place);
       if (this.#looksUp) {
-        const [found, another] = records.placesOfEnd(account, fact.order);
-        check(found !== undefined, `the index lacks the end of order ${fact.order}`);
+        const id = from.idText(fact.order);
+        const [found, another] = records.placesOfEnd(account, id);
+        if (found === undefined) this.#fail(`the index lacks the end of order ${id}`);
         const isIts = found === undefined || (another === undefined && isSamePlace(found, place));
-        check(isIts, `the index finds another end of order ${fact.order}`);
+        if (!isIts) this.#fail(`the index finds another end of order ${id}`);
       }
     }
-    this.#outcome(placed, outcome, check);
+    const isOneOfFills = fact.kind === 'order_filled' && fact.priceCents !== fact.fillPriceCents;
+    if (isOneOfFills) checkFill(placed.order, fact.priceCents, this.#fail);
+    this.#outcome(placed, outcome, from);
+    if (known !== -1 && this.#remembered.col.waits.get(known) === 0) {
+      this.#remembered.release(known);
+    }
   }
 
-  #placedAt(account: AccountRow, { order, placed: place }: OrderFilledFact | OrderEndedFact) {
-    const known = this.#unended.get(order)?.placed;
-    return known?.account === account && isSamePlace(known.place, place)
-      ? known
-      : this.#state.records.orderAt(account, place);
+  /** The order that a fact at this place has placed or amended. `known`: its row, or -1. */
+  #placedAt(account: AccountRow, { placed: place }: OrderEnd, known: number): Placed {
+    if (known !== -1) {
+      const { account: owner, record, offset } = this.#remembered.col;
+      const isIts = record.get(known) === place.record && offset.get(known) === place.offset;
+      if (isIts && owner.get(known) === account) return this.#placedIn(known);
+    }
+    const { records } = this.#state;
+    const { from, fact } = factIn(records, place);
+    const first = fact.kind === 'order_amended' ? factIn(records, fact.placed) : { from, fact };
+    // Throws, because there is no such order.
+    if (first.fact.kind !== 'order_placed') records.orderAt(account, place);
+    invariant(first.fact.kind === 'order_placed', 'an order was read that was not placed');
+    const at = fact.kind === 'order_amended' ? fact.placed : place;
+    const placed = placedOf(account, first.fact, first.from, at);
+    if (fact.kind !== 'order_amended') return placed;
+    return { ...placed, place, order: amended(first.fact, fact) };
   }
 
-  #outcome(placed: PlacedOrder, outcome: OrderOutcome, check: Check): void {
+  #placedIn(row: number): Placed {
+    const { col, from } = this.#remembered;
+    const placed = this.#remembered.placement(row);
+    const contracts = col.contracts.get(row);
+    const fee = col.feeEachMicros.get(row);
+    const limitPriceCents = col.limitPriceCents.get(row);
+    const feeEachMicros = fee < 0 ? null : fee;
+    return {
+      account: col.account.get(row) as AccountRow,
+      order:
+        contracts === 0 ? placed : amended(placed, { contracts, limitPriceCents, feeEachMicros }),
+      from,
+      id: placed.order,
+      sells: placed.trade,
+      place: { record: col.record.get(row), offset: col.offset.get(row) },
+      row,
+      end: from.at,
+      start: from.at - col.length.get(row),
+    };
+  }
+
+  #outcome(placed: Placed, outcome: OutcomeInPlace, from: InPlaceReader): void {
+    const { account, order } = placed;
     const { tradeId } = outcome;
-    checkEnd(this.#state, placed, outcome, check);
-    check(tradeId !== null || outcome.status !== 'executed', 'executed without a trade');
-    if (tradeId === null) return;
+    checkEnd(this.#state, order, outcome, this.#fail);
+    if (tradeId === null) {
+      if (outcome.status === 'executed') this.#fail('executed without a trade');
+      return;
+    }
     // A netting order may have opened many, and its fills count them.
-    const opens = placed.terms.action === 'buy' && placed.netting === null;
-    if (opens) this.#opened[placed.account]!++;
-    const { account } = placed;
+    if (order.action === 'buy' && order.netting === null) this.#opened[account]!++;
+    const at = idAt(this.#trades, from, tradeId);
+    const met = this.#trades.get(at);
     const last = this.#lastClosed;
-    if (last?.tradeId === tradeId && last.account === account) {
-      return checkTraded(placed, outcome, last, check);
+    const isLast =
+      last?.account === account && isSameId(last.from, last.trade.trade, from, tradeId);
+    const isPast = this.#looksUp || this.#waiting === REMEMBERED_MAX || (met & OVER) !== 0;
+    if (isLast || isPast) {
+      const ids = idsOf(placed, from.idWords(tradeId));
+      const trade = isLast ? endedTrade(last.trade) : tradeOf(this.#state, account, ids.trade());
+      return checkTraded(order, outcome, trade, ids, this.#fail);
     }
-    const isPast = this.#looksUp || this.#waiting === REMEMBERED_MAX || this.#traded.has(tradeId);
-    if (isPast) return checkTraded(placed, outcome, tradeOf(this.#state, account, tradeId), check);
     this.#waiting++;
-    const others = this.#traders.get(tradeId);
-    if (others === undefined) this.#traders.set(tradeId, [{ placed, outcome, check }]);
-    else others.push({ placed, outcome, check });
+    const row = placed.row === -1 ? this.#remember(placed, 0) : placed.row;
+    const columns = this.#remembered.change(row);
+    const [w0, w1] = [from.idWord(tradeId, 0), from.idWord(tradeId, 1)];
+    columns.trade.set(row, w0, w1, from.idWord(tradeId, 2), from.idWord(tradeId, 3));
+    columns.number.set(row, this.#number);
+    columns.endAtMs.set(row, outcome.atMs);
+    columns.filledContracts.set(row, outcome.filledContracts ?? 0);
+    columns.fillPriceCents.set(row, outcome.fillPriceCents ?? 0);
+    columns.venue.set(row, outcome.venue ?? NO_VENUE);
+    const isFilled = this.#kind === 'order_filled' ? WAITS.filled : 0;
+    const isExecuted = outcome.status === 'executed' ? WAITS.executed : 0;
+    columns.waits.set(row, WAITS.trade | isFilled | isExecuted);
+    columns.next.set(row, met >> TRADE_SHIFT);
+    this.#trades.set(at, (row + 1) << TRADE_SHIFT);
   }
 
-  /** Compares a trade with the orders that traded in it. */
-  #compare(trade: ClosedTrade): void {
-    const traders = this.#traders.get(trade.tradeId);
-    if (traders === undefined) return;
-    this.#waiting -= traders.length;
-    this.#traders.delete(trade.tradeId);
-    for (const { placed, outcome, check } of traders) {
-      checkTraded(placed, outcome, placed.account === trade.account ? trade : undefined, check);
+  /** Compares a trade with the orders that traded in it. `first`: one more than the first's row. */
+  #compare(first: number, account: AccountRow, trade: TradeEnd): void {
+    const { account: owner, next } = this.#remembered.col;
+    for (let left = first; left !== 0; ) {
+      const row = left - 1;
+      left = next.get(row);
+      this.#waiting--;
+      this.#checkWaiting(row, owner.get(row) === account ? endedTrade(trade) : undefined);
+      this.#remembered.release(row);
     }
   }
 
-  /** The orders of trades that are still open. */
-  #compareOpen(): void {
-    for (const [tradeId, traders] of this.#traders) {
-      for (const { placed, outcome, check } of traders) {
-        checkTraded(placed, outcome, openTradeOf(this.#state, placed.account, tradeId), check);
+  #checkWaiting(row: number, trade: AuditedTrade | undefined): void {
+    const { col } = this.#remembered;
+    const waits = col.waits.get(row);
+    const placed = this.#placedIn(row);
+    const end: AuditedEnd = {
+      atMs: col.endAtMs.get(row),
+      status: (waits & WAITS.executed) !== 0 ? 'executed' : 'canceled',
+      reason: null,
+      fillPriceCents: col.fillPriceCents.get(row),
+      venue: col.venue.get(row),
+      filledContracts: col.filledContracts.get(row) || null,
+      feesCents: null,
+    };
+    const kind = (waits & WAITS.filled) !== 0 ? 'order_filled' : 'order_ended';
+    const words = ([0, 1, 2, 3] as const).map((word) => col.trade.word(row, word)) as never;
+    checkTraded(placed.order, end, trade, idsOf(placed, words), (rule) => {
+      this.#failOf(col.number.get(row), kind, rule);
+    });
+  }
+
+  /** Orders of trades that are still open, and orders that still wait for their end. */
+  #compareWaiting(): void {
+    const { col } = this.#remembered;
+    for (const row of this.#remembered.rows()) {
+      const waits = col.waits.get(row);
+      if ((waits & WAITS.trade) !== 0) {
+        const trade = uuidAt(col.trade, row);
+        const account = col.account.get(row) as AccountRow;
+        this.#checkWaiting(row, openTradeOf(this.#state, account, trade));
       }
+      if ((waits & WAITS.end) !== 0) this.#failOf(col.number.get(row), 'order_placed', NO_END);
     }
-    this.#traders.clear();
   }
 
-  #trade(
-    account: AccountRow,
-    fact: TradeClosedFact | TradeSettledFact,
-    place: FactPlace,
-    check: Check,
-  ): void {
+  #trade(account: AccountRow, fact: TradeEnd, from: InPlaceReader, place: FactPlace): void {
     const { positionIds, records } = this.#state;
-    const trade = closedTrade(account, fact);
+    const { status, outcome } = endOf(fact);
     this.#counts.closedTrades++;
-    this.#indexes(account, CLASS_OF_TRADE[trade.status], uuidWords(trade.tradeId), place);
-    check(this.#traded.add(trade.tradeId), `is the second end of trade ${trade.tradeId}`);
-    check(positionIds.find(trade.tradeId) === NO_ROW, `trade ${trade.tradeId} is closed and open`);
-    if (this.#looksUp) {
-      const [found, another] = records.placesOfTrade(account, trade.tradeId);
-      check(found !== undefined, `the index lacks trade ${trade.tradeId}`);
-      const isIts = found === undefined || (another === undefined && isSamePlace(found, place));
-      check(isIts, `the index finds another end of trade ${trade.tradeId}`);
+    this.#indexesId(account, CLASS_OF_TRADE[status], from, fact.trade, place);
+    const at = idAt(this.#trades, from, fact.trade);
+    const met = this.#trades.get(at);
+    this.#trades.set(at, OVER);
+    if ((met & OVER) !== 0) this.#fail(`is the second end of trade ${from.idText(fact.trade)}`);
+    if (find(positionIds, from, fact.trade) !== NO_ROW) {
+      this.#fail(`trade ${from.idText(fact.trade)} is closed and open`);
     }
-    this.#compare(trade);
-    this.#lastClosed = trade;
+    if (this.#looksUp) {
+      const id = from.idText(fact.trade);
+      const [found, another] = records.placesOfTrade(account, id);
+      if (found === undefined) this.#fail(`the index lacks trade ${id}`);
+      const isIts = found === undefined || (another === undefined && isSamePlace(found, place));
+      if (!isIts) this.#fail(`the index finds another end of trade ${id}`);
+    }
+    this.#compare(met >> TRADE_SHIFT, account, fact);
+    this.#lastClosed = { account, trade: fact, from };
+    const { market, contracts, costCents, entryPriceCents, proceedsCents, feesCents } = fact;
     // As it was corrected, if it was.
-    const isAsIs = !records.correctedMarkets.has(trade.market);
-    const now = isAsIs ? trade : records.closedTrade(account, trade.tradeId);
-    checkClosed(this.#state, now ?? trade, check);
-    const pnlCents = pnlCentsOf(trade);
+    const now = records.correctedMarkets.has(market)
+      ? records.closedTrade(account, from.idText(fact.trade))
+      : undefined;
+    const trade = now ?? {
+      ...{ market, contracts, costCents, entryPriceCents, proceedsCents, feesCents, outcome },
+      openedAtMs: timeOfWords(from.idWord(fact.trade, 0), from.idWord(fact.trade, 1)),
+      closedAtMs: fact.atMs,
+    };
+    checkClosed(this.#state, trade, this.#fail);
+    const pnlCents = pnlCentsOf(fact);
     this.#realizedCents[account]! += pnlCents;
     this.#runCents[account]! += pnlCents;
     this.#closed[account]!++;
   }
 
   /** Each correction names the result and the cents before it. Rule S21 (engine/RULES.md). */
-  #correction(account: AccountRow, fact: TradeCorrectedFact, place: FactPlace, check: Check): void {
-    const { trade: id, from, to, changedByCents, cashCents } = fact;
-    this.#indexes(account, INDEX_CLASS.tradeCorrected, uuidWords(id), place);
+  #correction(
+    account: AccountRow,
+    fact: FactInPlace<'trade_corrected'>,
+    from: InPlaceReader,
+    place: FactPlace,
+  ): void {
+    const { to, changedByCents, cashCents } = fact;
+    this.#indexesId(account, INDEX_CLASS.tradeCorrected, from, fact.trade, place);
+    const id = from.idText(fact.trade);
     const last = this.#corrected.get(id);
-    const hasEnded = this.#traded.has(id) || this.#hadEnded(account, id);
-    check(hasEnded, `trade ${id} was corrected before it ended`);
-    check(last === undefined || last.to === from, `trade ${id} had the result ${last?.to}`);
+    const isOver = (this.#trades.get(idAt(this.#trades, from, fact.trade)) & OVER) !== 0;
+    const hasEnded = isOver || this.#hadEnded(account, id);
+    if (!hasEnded) this.#fail(`trade ${id} was corrected before it ended`);
+    if (last !== undefined && last.to !== fact.from) {
+      this.#fail(`trade ${id} had the result ${last.to}`);
+    }
     const follows =
       last === undefined || last.proceedsCents + changedByCents === fact.proceedsCents;
-    check(follows, `trade ${id} brought ${last?.proceedsCents} cents before it`);
+    if (!follows) this.#fail(`trade ${id} brought ${last.proceedsCents} cents before it`);
     const isWhole = cashCents === changedByCents || cashCents === 0;
-    check(isWhole, `moves ${cashCents} cents of ${changedByCents}`);
+    if (!isWhole) this.#fail(`moves ${cashCents} cents of ${changedByCents}`);
     this.#corrected.set(id, { to, proceedsCents: fact.proceedsCents });
     this.#realizedCents[account]! += changedByCents;
     this.#runCents[account]! += cashCents;
@@ -534,10 +773,9 @@ class FactsAudit {
     const { accounts, accountIds, orders } = this.#state;
     const check = this.#checker(() => 'orders');
     invariant(!this.#isSummed, 'the sums of the accounts are compared twice');
-    this.#awaited?.check(false, NO_END);
+    if (this.#awaited !== null) this.#failOf(this.#awaited.number, 'order_placed', NO_END);
     this.#isSummed = true;
-    this.#compareOpen();
-    for (const { check: checkOne } of this.#unended.values()) checkOne(false, NO_END);
+    this.#compareWaiting();
     const { live } = orders;
     if (this.#before !== null) {
       const then = this.#before.resting;
@@ -597,7 +835,11 @@ class FactsAudit {
     return { ...this.#counts, problems: this.#problems.lines(), kept };
   }
 
-  #checker(subject: () => string): Check {
+  #failOf(number: number, kind: string, rule: string): void {
+    this.#problems.add(`fact ${number} (${kind}): ${rule}`);
+  }
+
+  #checker(subject: () => string): (holds: boolean, rule: string) => void {
     return (holds, rule) => {
       if (!holds) this.#problems.add(`${subject()}: ${rule}`);
     };
@@ -610,26 +852,79 @@ function isSamePlace(one: FactPlace, other: FactPlace): boolean {
   return one.record === other.record && one.offset === other.offset;
 }
 
-/** Ids met so far, sixteen bytes each. */
-class SeenIds {
-  readonly #table = new Table('seen', { id: 'uuid' }, {});
-  readonly #index = new UuidIndex(this.#table);
+const NO_VENUE = 255;
 
-  has(id: Uuid): boolean {
-    return this.#index.find(id) !== NO_ROW;
-  }
-
-  /** False: the id was already there. */
-  add(id: Uuid): boolean {
-    const words = uuidWords(id);
-    return this.addWords(words[0]!, words[1]!, words[2]!, words[3]!);
-  }
-
-  addWords(w0: number, w1: number, w2: number, w3: number): boolean {
-    if (this.#index.findWords(w0, w1, w2, w3) !== NO_ROW) return false;
-    const row = this.#table.claim();
-    this.#table.change(row).id.set(row, w0, w1, w2, w3);
-    this.#index.add(row);
-    return true;
-  }
+/** The row of the id at a place of what is being read, or `NO_ROW`. */
+function find<Row extends number>(ids: UuidIndex<Row>, from: InPlaceReader, id: IdPlace): Row {
+  const [w0, w1] = [from.idWord(id, 0), from.idWord(id, 1)];
+  return ids.findWords(w0, w1, from.idWord(id, 2), from.idWord(id, 3));
 }
+
+function idAt(values: IdValues, from: InPlaceReader, id: IdPlace): number {
+  const [w0, w1] = [from.idWord(id, 0), from.idWord(id, 1)];
+  return values.place(w0, w1, from.idWord(id, 2), from.idWord(id, 3));
+}
+
+/** The last fact that `from` has read has placed an order, at `place`. */
+function placedOf(
+  account: AccountRow,
+  fact: FactInPlace<'order_placed'>,
+  from: InPlaceReader,
+  place: FactPlace,
+): Placed {
+  return {
+    account,
+    order: fact,
+    from,
+    id: fact.order,
+    sells: fact.trade,
+    place,
+    row: -1,
+    start: place.offset,
+    end: from.at,
+  };
+}
+
+function amended(
+  placed: AuditedOrder,
+  { contracts, limitPriceCents, feeEachMicros }: AmendedTerms,
+): AuditedOrder {
+  return { ...placed, contracts, limitPriceCents, feeEachMicros, isAmended: true };
+}
+type AmendedTerms = Pick<
+  FactInPlace<'order_amended'>,
+  'contracts' | 'limitPriceCents' | 'feeEachMicros'
+>;
+
+function factIn(records: StoredState['records'], place: FactPlace) {
+  const from = new InPlaceReader(records.payload(place.record));
+  from.goTo(place.offset);
+  return { from, fact: readFactInPlace(from) };
+}
+
+function isShown(order: AuditedOrder): boolean {
+  return isShownOrder({ terms: order, latencyMs: order.latencyMs, netting: order.netting });
+}
+
+function endedTrade(trade: TradeEnd): AuditedTrade {
+  const isSold = trade.kind === 'trade_closed' && trade.closeReason === 'sold';
+  return { of: trade, soldAtMs: isSold ? trade.atMs : null };
+}
+
+/** How an order and its trade agree by their ids, of which the trade's has these words. */
+function idsOf({ from, id, sells }: Placed, [w0, w1, w2, w3]: Words): TradedIds {
+  const soldWords = sells === null ? null : from.idWords(sells);
+  const isSoldByIt =
+    soldWords !== null &&
+    soldWords[3] === w3 &&
+    soldWords[2] === w2 &&
+    soldWords[1] === w1 &&
+    soldWords[0] === w0;
+  return {
+    isOpenedByIt: isTradeOfWords(w2, w3, from.idWord(id, 2), from.idWord(id, 3)),
+    isSoldByIt,
+    trade: () => uuidOfWords(w0, w1, w2, w3),
+    sold: () => (sells === null ? null : from.idText(sells)),
+  };
+}
+type Words = readonly [w0: number, w1: number, w2: number, w3: number];

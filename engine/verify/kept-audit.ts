@@ -37,7 +37,7 @@ export type KeptAudit = VerifiedFacts & {
 };
 
 /** Change it with every change of the checks: what earlier ones found is not enough then. */
-const CHECKS_VERSION = 4;
+const CHECKS_VERSION = 5;
 const VERSIONS = [CHECKS_VERSION, FORMAT_VERSION, FINGERPRINT, RECORDS_VERSION];
 const CHECKSUM_BYTES = 4;
 const HEADER_BYTES = CHECKSUM_BYTES + 4 * VERSIONS.length;

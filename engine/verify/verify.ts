@@ -8,8 +8,6 @@ import { audit } from '../audit/audit.ts';
 import { auditRows } from '../audit/audit-rows.ts';
 import { Problems } from '../audit/problems.ts';
 import type { Uuid } from '../base/units.ts';
-import { ByteReader } from '../format/bytes.ts';
-import { readFact } from '../format/fact-layouts.ts';
 import { FactBuffer } from '../format/facts.ts';
 import { ChunkCache } from '../index/chunk-cache.ts';
 import { RecordIndex } from '../index/record-index.ts';
@@ -31,7 +29,7 @@ import type { CheckpointHead } from '../shard/store/checkpoint-values.ts';
 import { identityOf } from '../shard/store/data-format.ts';
 import { checkReach, loadTables, replay } from '../shard/store/recover.ts';
 import { openSnapshot, type Snapshot } from '../shard/store/snapshot.ts';
-import { auditFacts, type FactsReport, type PlacedFact } from './audit-facts.ts';
+import { auditFacts, type FactsReport } from './audit-facts.ts';
 import { type KeptAudit, readKept, type VerifiedFacts, writeKept } from './kept-audit.ts';
 
 export type ShardVerification = {
@@ -308,22 +306,17 @@ class ShardVerifier {
   }
 
   #checkFacts() {
-    const facts = { [Symbol.iterator]: () => this.#facts() };
-    const { problems, kept, ...counts } = auditFacts(this.#state, facts, this.#before);
+    const records = { [Symbol.iterator]: () => this.#recordsAfterKept() };
+    const { problems, kept, ...counts } = auditFacts(this.#state, records, this.#before);
     this.#audited = kept;
     for (const problem of problems) this.#problems.add(problem);
     return counts;
   }
 
-  *#facts(): Generator<PlacedFact> {
+  *#recordsAfterKept(): Generator<PlacedRecord> {
     for (const record of this.#records(this.#before?.facts ?? 0, null)) {
-      const { position, firstNumber, payload } = record;
       this.#read = record;
-      const from = new ByteReader(payload);
-      for (let number = firstNumber; !from.isAtEnd; number++) {
-        const place = { record: position, offset: from.at };
-        yield { number, fact: readFact(from), place };
-      }
+      yield record;
     }
   }
 }

@@ -104,8 +104,18 @@ export class LevelEvents {
     const what = change > 0 ? 'add' : isTraded ? 'traded' : 'cancel';
     const decrease =
       what === 'cancel' ? this.#decreases.add(market, atMs, venueAtMs, side, price, contracts) : 0;
-    const of = { change: what, side, price, contracts, size, decrease } as const;
-    this.#sink({ kind: 'level', atMs, source, market, ...of });
+    this.#sink({
+      kind: 'level',
+      atMs,
+      source,
+      market,
+      change: what,
+      side,
+      price,
+      contracts,
+      size,
+      decrease,
+    });
   }
 
   /** Takes the first print that waits for this decrease. */

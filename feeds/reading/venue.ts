@@ -19,7 +19,7 @@ import type { Depth, MarketOutcome } from '../../engine/rules/messages.ts';
 export const ADAPTERS = ['kalshi', 'polymarket', 'polymarket_us', 'native'] as const;
 export type AdapterName = (typeof ADAPTERS)[number];
 /** The adapters that tell each change of a level, which queues need. Rule W95 (feeds/FORMATS.md). */
-export const LEVEL_ADAPTERS: readonly AdapterName[] = ['kalshi'];
+export const LEVEL_ADAPTERS: readonly AdapterName[] = ['kalshi', 'native'];
 
 /** The top of one market's book after a frame, in the terms of its yes; null is an empty side. */
 export type BookTick = {

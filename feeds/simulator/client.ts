@@ -33,6 +33,7 @@ export class SimClient {
   /** Markets whose first snapshot is still to be sent. */
   #pending: string[] = [];
   #everything = false;
+  #followsLevels = false;
   #waiting = false;
   #seq = 0;
 
@@ -41,6 +42,11 @@ export class SimClient {
     this.#model = model;
     socket.on('message', (data, isBinary) => this.#receive(data, isBinary));
     socket.on('error', () => {}); // a close follows
+  }
+
+  /** It gets the changes of levels in place of whole books and tops. */
+  get followsLevels(): boolean {
+    return this.#followsLevels;
   }
 
   /** Sends a frame, if this client has subscribed to its market. */
@@ -75,11 +81,13 @@ export class SimClient {
   }
 
   #receive(data: RawData, isBinary: boolean): void {
-    const markets = isBinary ? null : subscribedMarkets(String(data));
-    if (markets === null) {
+    const asked = isBinary ? null : subscription(String(data));
+    if (asked === null) {
       this.#refuse('expected {"op":"subscribe","markets":["TICKER"]}, or ["*"] for all');
       return;
     }
+    const { markets, levels } = asked;
+    if (levels) this.#followsLevels = true;
     for (const market of markets) {
       if (market !== '*') {
         this.#pending.push(market);
@@ -103,7 +111,7 @@ export class SimClient {
   }
 
   #introduce(market: string): void {
-    const frames = this.#model.introduce(market);
+    const frames = this.#model.introduce(market, this.#followsLevels);
     if (frames === null) {
       this.#refuse(`unknown market ${JSON.stringify(market.slice(0, 100))}`);
       return;
@@ -138,7 +146,7 @@ export class SimClient {
   }
 }
 
-function subscribedMarkets(text: string): string[] | null {
+function subscription(text: string): { markets: string[]; levels: boolean } | null {
   let message: unknown;
   try {
     message = JSON.parse(text);
@@ -146,7 +154,7 @@ function subscribedMarkets(text: string): string[] | null {
     return null;
   }
   if (typeof message !== 'object' || message === null) return null;
-  const { op, markets } = message as Record<string, unknown>;
-  if (op !== 'subscribe' || !Array.isArray(markets)) return null;
-  return markets.every((market) => typeof market === 'string') ? markets : null;
+  const { op, markets, levels = false } = message as Record<string, unknown>;
+  if (op !== 'subscribe' || !Array.isArray(markets) || typeof levels !== 'boolean') return null;
+  return markets.every((market) => typeof market === 'string') ? { markets, levels } : null;
 }

@@ -1,11 +1,12 @@
 /**
  * One simulated venue as a stream of native frames, without sockets and without a clock: the same
- * schedule and the same times give the same frames. Rules N1 to N11 (feeds/FORMATS.md).
+ * schedule and the same times give the same frames. Rules N1 to N11, W100 (feeds/FORMATS.md).
  *
  * Prices, pauses, starts and results are pure functions of the time (schedule.ts, price-walk.ts).
- * The model only keeps the last sent values, and sends changes.
+ * The model only keeps the last sent values, and sends changes. For subscribers that follow levels it
+ * also keeps what trades have taken of them (W100).
  */
-import type { EpochMs, GameStatus, MarketStatus } from '../../engine/base/units.ts';
+import type { EpochMs, GameStatus, MarketStatus, Side } from '../../engine/base/units.ts';
 import { isoOf } from '../../engine/base/units.ts';
 import { gameStatusAt, keyOfTicker, type SimVenue, tickerOf } from './catalog-file.ts';
 import {
@@ -14,6 +15,8 @@ import {
   quoteAt,
   type SimLevels,
   type SimQuote,
+  type SimTrade,
+  sizeTurn,
   tradeAt,
   tradeTurn,
 } from './price-walk.ts';
@@ -38,11 +41,19 @@ export type NativeFrame =
     }
   | ({ type: 'quote'; market: string; at: string } & SimQuote)
   | {
+      type: 'level';
+      market: string;
+      side: Side;
+      priceCents: number;
+      contracts: number;
+      at: string;
+    }
+  | {
       type: 'trade';
       market: string;
       yesPriceCents: number;
       contracts: number;
-      side: 'yes' | 'no';
+      side: Side;
       at: string;
     }
   | { type: 'status'; market: string; status: MarketStatus }
@@ -56,12 +67,18 @@ type Override = { status?: 'open' | 'paused'; result?: SimResult; quote?: SimQuo
 export type Model = {
   /** Time of the last step. */
   atMs(): EpochMs;
-  /** Moves the time on and returns the changes. A time in the past changes nothing. */
-  step(nowMs: EpochMs): NativeFrame[];
+  /**
+   * Moves the time on and returns the changes. A time in the past changes nothing. `ofLevels` gets
+   * the changes for subscribers that follow levels; null: there are none.
+   */
+  step(nowMs: EpochMs, ofLevels?: NativeFrame[] | null): NativeFrame[];
   /** Markets that `*` means: open ones and ones resolved within the last hour. */
   markets(): string[];
-  /** The first frames for a new subscriber of a market; null when there is no such market. */
-  introduce(market: string): NativeFrame[] | null;
+  /**
+   * The first frames for a new subscriber of a market; null when there is no such market.
+   * `withLevels`: it follows levels.
+   */
+  introduce(market: string, withLevels?: boolean): NativeFrame[] | null;
   /** The levels of an open market, as they were last sent; null when there is no such market. */
   levels(market: string): SimLevels | null;
   /** Slug of a market's game; null when there is no such market. */
@@ -114,6 +131,8 @@ class SimulatedVenue implements Model {
   /** The last sent values, by ticker and by game. */
   readonly #saidOfMarkets = new Map<string, MarketState>();
   readonly #saidOfGames = new Map<string, GameStatus>();
+  /** Of markets whose levels somebody follows, by ticker. */
+  readonly #followed = new Map<string, FollowedBook>();
   #atMs: EpochMs;
 
   constructor(
@@ -134,7 +153,8 @@ class SimulatedVenue implements Model {
     return this.#atMs;
   }
 
-  step(nowMs: EpochMs): NativeFrame[] {
+  step(nowMs: EpochMs, ofLevels: NativeFrame[] | null = null): NativeFrame[] {
+    if (ofLevels === null) this.#followed.clear();
     const lastMs = this.#atMs;
     const atMs = Math.max(lastMs, nowMs);
     this.#atMs = atMs;
@@ -142,10 +162,13 @@ class SimulatedVenue implements Model {
     const newTurn = tradeTurn(atMs) > tradeTurn(lastMs);
     const fromMs = Math.min(lastMs, atMs - REMEMBERED_MS);
     for (const game of gamesBetween(this.#schedule, fromMs, atMs)) {
-      for (const market of game.markets) frames.push(...this.#stepMarket(game, market, newTurn));
+      for (const market of game.markets) {
+        frames.push(...this.#stepMarket(game, market, { newTurn, ofLevels }));
+      }
       const status = gameStatusAt(game, atMs);
       if (status !== (this.#saidOfGames.get(game.slug) ?? 'scheduled')) {
         frames.push({ type: 'game', game: game.slug, status });
+        ofLevels?.push({ type: 'game', game: game.slug, status });
       }
       this.#saidOfGames.set(game.slug, status);
       if (game.resolvesAtMs < atMs - REMEMBERED_MS) this.#forget(game);
@@ -157,12 +180,14 @@ class SimulatedVenue implements Model {
     return [...this.#saidOfMarkets.keys()];
   }
 
-  introduce(ticker: string): NativeFrame[] | null {
+  introduce(ticker: string, withLevels = false): NativeFrame[] | null {
     const found = this.#find(ticker);
     if (found === null) return null;
     const { game, market } = found;
     const state = this.#saidOfMarkets.get(ticker) ?? this.#stateAt(game, market);
-    const frames = introduction(ticker, state);
+    const frames = withLevels
+      ? introduction(ticker, state, this.#follow(ticker, state).shown())
+      : introduction(ticker, state, this.#shown(state));
     const status = gameStatusAt(game, this.#atMs);
     return status === 'scheduled' ? frames : [...frames, { type: 'game', game: game.slug, status }];
   }
@@ -202,22 +227,59 @@ class SimulatedVenue implements Model {
       status: paused ? 'paused' : 'open',
       ...changed,
     });
-    const levels = this.#depth ? levelsAt(seed, venue, market, quote, atMs) : topOf(quote);
-    return { status, result, quote, levels };
+    return { status, result, quote, levels: levelsAt(seed, venue, market, quote, atMs) };
   }
 
-  #stepMarket(game: SimGame, market: SimMarket, newTurn: boolean): NativeFrame[] {
+  /** What subscribers get that do not follow levels. */
+  #shown({ quote, levels }: MarketState): SimLevels {
+    return this.#depth ? levels : topOf(quote);
+  }
+
+  /** The book that followers of a market know, which is the present one at first. */
+  #follow(ticker: string, { levels }: MarketState): FollowedBook {
+    const known = this.#followed.get(ticker);
+    if (known !== undefined) return known;
+    const book = new FollowedBook(levels, this.#atMs);
+    this.#followed.set(ticker, book);
+    return book;
+  }
+
+  #stepMarket(
+    game: SimGame,
+    market: SimMarket,
+    { newTurn, ofLevels }: { newTurn: boolean; ofLevels: NativeFrame[] | null },
+  ): NativeFrame[] {
     const atMs = this.#atMs;
     const ticker = tickerOf(this.#venue, market.key);
     const before = this.#saidOfMarkets.get(ticker);
     const now = this.#stateAt(game, market);
     this.#saidOfMarkets.set(ticker, now);
-    if (before === undefined) return introduction(ticker, now);
-    const frames = changes(ticker, before, now, this.#depth, atMs);
-    if (newTurn && now.status === 'open') {
-      const trade = tradeAt(this.#schedule.seed, this.#venue, market, now.quote, atMs);
-      if (trade !== null) frames.push({ type: 'trade', market: ticker, ...trade, at: isoOf(atMs) });
+    if (before === undefined) {
+      if (ofLevels !== null) {
+        ofLevels.push(...introduction(ticker, now, this.#follow(ticker, now).shown()));
+      }
+      return introduction(ticker, now, this.#shown(now));
     }
+    const ended = changedStatus(ticker, before, now);
+    const at = isoOf(atMs);
+    const trade =
+      newTurn && now.status === 'open'
+        ? tradeAt(this.#schedule.seed, this.#venue, market, now.quote, atMs)
+        : null;
+    if (ofLevels !== null) {
+      const book = this.#follow(ticker, before);
+      for (const level of book.move(now.levels, atMs)) {
+        ofLevels.push({ type: 'level', market: ticker, ...level, at });
+      }
+      ofLevels.push(...ended);
+      const taken = trade === null ? null : book.take(trade);
+      if (taken !== null) {
+        ofLevels.push({ type: 'level', market: ticker, ...taken.level, at });
+        ofLevels.push({ type: 'trade', market: ticker, ...taken.trade, at });
+      }
+    }
+    const frames = [...changes(ticker, before, now, this.#depth, atMs), ...ended];
+    if (trade !== null) frames.push({ type: 'trade', market: ticker, ...trade, at });
     return frames;
   }
 
@@ -225,6 +287,7 @@ class SimulatedVenue implements Model {
     this.#saidOfGames.delete(game.slug);
     for (const market of game.markets) {
       this.#saidOfMarkets.delete(tickerOf(this.#venue, market.key));
+      this.#followed.delete(tickerOf(this.#venue, market.key));
     }
   }
 }
@@ -246,15 +309,14 @@ function marketStateAt(
 }
 
 /** A resolved market is sent as closed and empty, then its result. */
-function introduction(ticker: string, state: MarketState): NativeFrame[] {
-  const { result } = state;
-  const snapshot = snapshotOf(ticker, state);
+function introduction(
+  ticker: string,
+  { status, result }: MarketState,
+  levels: SimLevels,
+): NativeFrame[] {
+  const snapshot: NativeFrame = { type: 'snapshot', market: ticker, status, ...levels };
   if (result === null) return [snapshot];
   return [snapshot, { type: 'status', market: ticker, status: 'resolved', result }];
-}
-
-function snapshotOf(ticker: string, { status, levels }: MarketState): NativeFrame {
-  return { type: 'snapshot', market: ticker, status, ...levels };
 }
 
 function topOf({
@@ -278,16 +340,95 @@ function changes(
 ): NativeFrame[] {
   const frames: NativeFrame[] = [];
   if (depth && !sameLevels(before.levels, now.levels)) {
-    frames.push(snapshotOf(ticker, now));
+    frames.push({ type: 'snapshot', market: ticker, status: now.status, ...now.levels });
   } else if (!depth && !sameQuote(before.quote, now.quote)) {
     frames.push({ type: 'quote', market: ticker, ...now.quote, at: isoOf(atMs) });
   }
-  if (now.result !== before.result && now.result !== null) {
-    frames.push({ type: 'status', market: ticker, status: 'resolved', result: now.result });
-  } else if (now.status !== before.status) {
-    frames.push({ type: 'status', market: ticker, status: now.status });
-  }
   return frames;
+}
+
+function changedStatus(ticker: string, before: MarketState, now: MarketState): NativeFrame[] {
+  if (now.result !== before.result && now.result !== null) {
+    return [{ type: 'status', market: ticker, status: 'resolved', result: now.result }];
+  }
+  return now.status === before.status
+    ? []
+    : [{ type: 'status', market: ticker, status: now.status }];
+}
+
+/** One level of a book whose sides are both bids, with its size from now on. */
+type ToldLevel = { side: Side; priceCents: number; contracts: number };
+
+const SIDES = ['yes', 'no'] as const;
+
+/**
+ * A book as its followers know it: what trades take stays away until the market's sizes are drawn
+ * again. Rule W100 (feeds/FORMATS.md).
+ */
+class FollowedBook {
+  /** By price in cents. */
+  #sizes: Record<Side, Map<number, number>>;
+  #taken: Record<Side, Map<number, number>> = { yes: new Map(), no: new Map() };
+  #turn: number;
+
+  constructor(levels: SimLevels, atMs: EpochMs) {
+    this.#sizes = bidsOf(levels);
+    this.#turn = sizeTurn(atMs);
+  }
+
+  /** Best first. */
+  shown(): SimLevels {
+    const best = (sizes: Map<number, number>) => [...sizes].sort(([a], [b]) => b - a);
+    return {
+      yesBids: best(this.#sizes.yes),
+      yesAsks: best(this.#sizes.no).map(([cents, contracts]) => [100 - cents, contracts]),
+    };
+  }
+
+  /** To the present levels. Sizes fall before others rise, so the book never crosses on its way. */
+  move(levels: SimLevels, atMs: EpochMs): ToldLevel[] {
+    if (sizeTurn(atMs) !== this.#turn) this.#taken = { yes: new Map(), no: new Map() };
+    this.#turn = sizeTurn(atMs);
+    const now = bidsOf(levels);
+    const [falling, rising]: [ToldLevel[], ToldLevel[]] = [[], []];
+    for (const side of SIDES) {
+      for (const [cents, taken] of this.#taken[side]) {
+        const left = (now[side].get(cents) ?? 0) - taken;
+        if (left > 0) now[side].set(cents, left);
+        else now[side].delete(cents);
+      }
+      for (const priceCents of new Set([...this.#sizes[side].keys(), ...now[side].keys()])) {
+        const before = this.#sizes[side].get(priceCents) ?? 0;
+        const contracts = now[side].get(priceCents) ?? 0;
+        if (contracts === before) continue;
+        (contracts < before ? falling : rising).push({ side, priceCents, contracts });
+      }
+    }
+    this.#sizes = now;
+    return [...falling, ...rising];
+  }
+
+  /** A taker's trade meets the bids of the other side. Null: nothing is displayed there. */
+  take(trade: SimTrade): { level: ToldLevel; trade: SimTrade } | null {
+    const side = trade.side === 'yes' ? 'no' : 'yes';
+    const priceCents = side === 'yes' ? trade.yesPriceCents : 100 - trade.yesPriceCents;
+    const shown = this.#sizes[side].get(priceCents) ?? 0;
+    const contracts = Math.min(shown, trade.contracts);
+    if (contracts === 0) return null;
+    const taken = this.#taken[side];
+    taken.set(priceCents, (taken.get(priceCents) ?? 0) + contracts);
+    if (contracts === shown) this.#sizes[side].delete(priceCents);
+    else this.#sizes[side].set(priceCents, shown - contracts);
+    const level = { side, priceCents, contracts: shown - contracts } as const;
+    return { level, trade: { ...trade, contracts } };
+  }
+}
+
+function bidsOf({ yesBids, yesAsks }: SimLevels): Record<Side, Map<number, number>> {
+  return {
+    yes: new Map(yesBids),
+    no: new Map(yesAsks.map(([cents, size]) => [100 - cents, size])),
+  };
 }
 
 function sameLevels(a: SimLevels, b: SimLevels): boolean {

@@ -114,7 +114,7 @@ export function levelsAt(
 }
 
 /** Number of the two seconds for which sizes stay. */
-function sizeTurn(atMs: EpochMs): number {
+export function sizeTurn(atMs: EpochMs): number {
   return Math.floor(atMs / (2 * SECOND));
 }
 

@@ -9,7 +9,7 @@ import type { EpochMs } from '../../engine/base/units.ts';
 import type { CatalogFile } from '../catalog/catalog-schema.ts';
 import { catalogFileOf, keyOfTicker, SIM_VENUES, type SimVenue } from './catalog-file.ts';
 import { type PreparedFrame, prepare, SimClient } from './client.ts';
-import { createModel, type Model, type SimResult } from './model.ts';
+import { createModel, type Model, type NativeFrame, type SimResult } from './model.ts';
 import type { SimQuote } from './price-walk.ts';
 import { type Schedule, scheduleUntil } from './schedule.ts';
 
@@ -148,7 +148,13 @@ class Venues {
 
   stepTo(atMs: EpochMs): void {
     for (const { model, clients } of Object.values(this.servers)) {
-      broadcast(clients, model.step(atMs).map(prepare));
+      const isFollowed = [...clients].some(({ followsLevels }) => followsLevels);
+      const ofLevels: NativeFrame[] | null = isFollowed ? [] : null;
+      const frames = model.step(atMs, ofLevels).map(prepare);
+      const prepared = ofLevels?.map(prepare) ?? [];
+      for (const client of clients) {
+        broadcast([client], client.followsLevels ? prepared : frames);
+      }
     }
   }
 

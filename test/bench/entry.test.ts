@@ -16,7 +16,7 @@ test('bench entry: a batch counts as its orders, each by its own status', async 
     const caller = createCaller({ ...load, keys, instruments }, 0);
     const answer = await new Promise<Answer>((resolve) => {
       connection.onAnswer = resolve;
-      connection.send(caller.next(), 0);
+      connection.send(caller.next()!, 0);
     });
     const statuses = {};
     caller.count(answer, statuses);

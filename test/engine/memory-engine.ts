@@ -256,6 +256,7 @@ function quoteAgain(before: ShardState, after: ShardState): void {
   after.nowMs = before.nowMs;
   after.sources.push(...before.sources);
   for (const market of after.markets) {
+    if (market.isPast) continue;
     const { status, venueClosesAtMs, quote, lastTrade, lastTradeOf } =
       before.markets[market.number]!;
     Object.assign(market, { status, venueClosesAtMs, quote, lastTrade, lastTradeOf });

@@ -6,8 +6,9 @@ import { feeOf, worstMicros } from './naive-fees.ts';
 import { endReached } from './naive-groups.ts';
 import { fill, holdCentsOf, remainingOf, rest, stopResting } from './naive-ledger.ts';
 import { countOrRefuse } from './naive-limits.ts';
+import { netParts } from './naive-netting.ts';
 import { refuse } from './naive-orders.ts';
-import { offerFor } from './naive-prices.ts';
+import { type Offer, offerFor } from './naive-prices.ts';
 import { join } from './naive-queue.ts';
 import {
   accountOf,
@@ -83,9 +84,9 @@ export function amend(state: ModelState, request: AmendOrder): Reply {
   const left = wanted - filled;
   const offer = order.latencyMs > 0 ? null : offerFor(state, changed, left, limit);
   if (offer !== null && order.postOnly) return refuse('would_take');
-  // What trades at once is split as an order is placed. T197.
-  if (offer !== null && order.netting !== null) return refuse('invalid_request');
-  if (order.action === 'buy') {
+  if (offer !== null && order.netting !== null) {
+    if (isShortToNet(state, changed, offer)) return refuse('insufficient_balance');
+  } else if (order.action === 'buy') {
     const trial = structuredClone(changed);
     let needed = 0;
     if (offer !== null) {
@@ -115,6 +116,22 @@ export function amend(state: ModelState, request: AmendOrder): Reply {
     endReached(state, order);
   }
   return orderAnswer(state, order);
+}
+
+/** T201: it is changed and filled in a copy, in which only what opens needs money. */
+function isShortToNet(state: ModelState, changed: ModelOrder, offer: Offer): boolean {
+  const trial = structuredClone(state);
+  const order = trial.orders.get(changed.id)!;
+  const account = accountOf(trial, order.account);
+  const beforeCents = account.balanceCents;
+  stopResting(trial, order);
+  Object.assign(order, structuredClone(changed));
+  const opensNow = netParts(trial, order, offer.parts).some(({ trade }) => trade === null);
+  rest(trial, order);
+  fill(trial, order, offer, 'taker');
+  const opensLater = order.status === 'resting' && remainingOf(order) > order.netting!.closes;
+  const isSpending = account.balanceCents < beforeCents && account.balanceCents < 0;
+  return (opensNow || opensLater) && isSpending;
 }
 
 /** Whether it counts as a cancel does: fewer contracts, a sell, or nothing that waits. L3. */

@@ -22,7 +22,7 @@ import { amend, amendCloses } from './naive-amend.ts';
 import { book } from './naive-book.ts';
 import { mayAdjust, roomCentsBeside, roomCentsOf } from './naive-bounds.ts';
 import { booksOf, rememberShared, rememberTaken } from './naive-depth.ts';
-import { groupList, makeGroup, removeGroup } from './naive-groups.ts';
+import { changeGroup, groupList, makeGroup, removeGroup } from './naive-groups.ts';
 import {
   correctMarket,
   countBust,
@@ -203,6 +203,10 @@ function applyCommand(state: ModelState, command: Command): Reply {
       return amend(state, command);
     case 'make_order_group':
       return replyOf(makeGroup(state, command));
+    case 'change_order_group': {
+      const limited = countOrRefuse(state, command, true);
+      return limited ?? replyOf(changeGroup(state, command));
+    }
     case 'remove_order_group': {
       const limited = countOrRefuse(state, command, true);
       if (limited !== null) return limited;

@@ -105,8 +105,9 @@ export function liveBids(
   return Buffer.from(bids).toString('base64');
 }
 
-/** Whether the Quote shows a price of venue_a. */
+/** Whether the catalog lists it, and the Quote shows a price of venue_a. */
 function isPriced(state: ModelState, instrumentId: string, nowMs: EpochMs): boolean {
+  if (!state.listed.has(instrumentId)) return false;
   const reply = quote(state, { kind: 'instrument_quote', atMs: nowMs, instrumentId }, nowMs);
   if (!reply.ok) return false;
   return JSON.parse(reply.body).venues.some(

@@ -117,6 +117,8 @@ export type ModelGroup = {
   account: Uuid;
   contractsLimit: Contracts;
   windowSeconds: number;
+  latches: boolean;
+  isTriggered: boolean;
 };
 
 /** Where an order is in its queue; sizes in hundredths of a contract. */

@@ -14,9 +14,9 @@ import {
   randomCancel,
   randomCancelAll,
   randomDisconnect,
+  randomGroupChange,
   randomMakeGroup,
   randomPlacement,
-  randomRemoveGroup,
 } from './random-orders.ts';
 import { randomQuery } from './random-queries.ts';
 import { randomCorrection, randomSettlement, randomTick } from './random-ticks.ts';
@@ -103,7 +103,7 @@ function someChange(world: RandomWorld): Step | null {
     case 'make':
       return commandStep(randomMakeGroup(world));
     case 'remove':
-      return commandStep(randomRemoveGroup(world));
+      return commandStep(randomGroupChange(world));
     case 'list':
       return {
         on: 'query',

@@ -14,6 +14,7 @@ import type {
   AmendOrder,
   CancelAll,
   CancelOrder,
+  ChangeOrderGroup,
   Connected,
   Disconnected,
   MakeOrderGroup,
@@ -107,20 +108,27 @@ export function randomMakeGroup(world: RandomWorld): MakeOrderGroup {
     group: random.uuid(nowMs),
     contractsLimit: random.pick([1, 100, 2000, 20_000]),
     windowSeconds: random.pick([1, 15, 3600]),
+    latches: world.groupChanges.oneIn(2),
     counting: null,
   };
   groups.push(made);
   return made;
 }
 
-export function randomRemoveGroup(world: RandomWorld): RemoveOrderGroup {
+/** Mostly a change of a group; else its end. */
+export function randomGroupChange(world: RandomWorld): RemoveOrderGroup | ChangeOrderGroup {
   const { nowMs, accounts, changes } = world;
   const { random, groups } = changes;
   const known = groups.length > 0 && !random.oneIn(5) ? random.pick(groups) : null;
   const account = known === null || random.oneIn(10) ? random.pick(accounts) : known.account;
   const counting = randomCounting({ ...world, random }, account);
   const group = known?.group ?? random.uuid(nowMs);
-  return { kind: 'remove_order_group', atMs: nowMs, account, group, counting };
+  const of = { atMs: nowMs, account, group, counting };
+  const { groupChanges } = world;
+  if (groupChanges.oneIn(4)) return { kind: 'remove_order_group', ...of };
+  const contractsLimit = groupChanges.pick([1, 100, 2000, 20_000]);
+  const change = groupChanges.pick(['trigger', 'reset', 'reset', { contractsLimit }] as const);
+  return { kind: 'change_order_group', ...of, change };
 }
 
 export function randomCancel(world: RandomWorld): CancelOrder {

@@ -62,6 +62,8 @@ export type RandomWorld = {
   };
   /** For what accounts have chosen; null: all have the preset `simple`. */
   realism: RandomSource | null;
+  /** Which order groups latch, and their changes. */
+  groupChanges: RandomSource;
   /** Which orders net. */
   nets: RandomSource;
   /** T158: what each account has chosen; null: all have the preset `simple`, some with latency. */
@@ -118,6 +120,7 @@ export function createRandomWorld(options: WorldOptions, feedback: Feedback): Ra
     corrections: { random: createRandomSource(seed + 1_000_000), count: 0 },
     changes: { random: createRandomSource(seed + 4_000_000), made: [], count: 0, groups: [] },
     realism: latency ? createRandomSource(seed + 2_000_000) : null,
+    groupChanges: createRandomSource(seed + 6_000_000),
     nets: createRandomSource(seed + 5_000_000),
     chosen: perAccount ? { random: createRandomSource(seed + 4_000_000), of: new Map() } : null,
     apart: options.apart ?? false,

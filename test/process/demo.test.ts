@@ -1,13 +1,14 @@
 /** The demo at first sight: past games, public bots, and a first start that is killed. */
+import { randomUUID } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { BOTS, LiveBots } from '../../api/cli/demo-bots.ts';
 import { ask, type Json, request } from './client.ts';
 import { callerOf } from './demo-caller.ts';
 import { runHere } from './run-here.ts';
-import { Command, eventually, startFor, tempDir } from './server.ts';
+import { Command, eventually, type Server, startFor, tempDir } from './server.ts';
 
 test.serial(
   'U33, U34, U35, U36, paperbook demo: killed amid its first start, it has a past and bots at the next',
@@ -91,9 +92,10 @@ test.serial(
 );
 
 test.serial(
-  'U35: bots trade through the API by their rules, and end when they are closed',
+  'U35, W100, U56: bots trade by their rules, end when they are closed, and realistic fills work at once',
   async (t) => {
-    const { key, baseUrl } = callerOf(await startFor(t, 'demo'));
+    const server = await startFor(t, 'demo');
+    const { key, baseUrl } = callerOf(server);
     const warnings: unknown[] = [];
     const log = { info() {}, warn: (fields: object) => void warnings.push(fields), error() {} };
     const keys = BOTS.map(() => key);
@@ -114,5 +116,67 @@ test.serial(
     await setTimeout(1000);
     t.is((await tradesOf()).length, trades.length, 'closed bots place nothing');
     t.deepEqual(warnings, []);
+    await tradesForReal(t, server);
   },
 );
+
+/** The demo's user chooses realistic fills, and gets some that wait in a queue and pay a fee. */
+async function tradesForReal(t: ExecutionContext, server: Server): Promise<void> {
+  const { key, baseUrl, get, post } = callerOf(server);
+  const { email, password } = JSON.parse(
+    readFileSync(path.join(server.dataDir, 'demo.json'), 'utf8'),
+  );
+  const signedIn = await fetch(new URL('/auth/v1/token?grant_type=password', baseUrl), {
+    method: 'POST',
+    body: JSON.stringify({ email, password }),
+  });
+  const { access_token: session } = (await signedIn.json()) as Json;
+  const chosen = await request(session, 'PATCH', `${baseUrl}/me`, { realism: 'realistic' });
+  t.is(chosen.status, 200, JSON.stringify(chosen.body));
+
+  /** The first fill of one of these orders that is wanted. */
+  const filled = async (orderIds: readonly string[], isWanted: (fill: Json) => boolean) => {
+    for (const orderId of orderIds) {
+      const url = `${baseUrl}/portfolio/orders/${orderId}/receipt`;
+      const { status, body } = await request(key, 'GET', url);
+      const fill = status === 200 ? body.receipt.fills.find(isWanted) : undefined;
+      if (fill !== undefined) return { ...body.receipt, fill };
+    }
+    return null;
+  };
+  const place = async (of: object): Promise<string[]> => {
+    const order = { action: 'buy', side: 'yes', count: 5, idempotencyKey: randomUUID(), ...of };
+    const { body } = await post(order);
+    return body.order?.orderId === undefined ? [] : [body.order.orderId];
+  };
+  const open = await get('/instruments?tradable=true&marketType=total&limit=20');
+  const bought: string[] = [];
+  const paid = await eventually(
+    'an order takes once the connections have opened again',
+    async () => {
+      for (const { id: instrumentId } of open.instruments) {
+        bought.push(...(await place({ type: 'market', instrumentId })));
+      }
+      return await filled(bought, ({ fee }) => fee !== null);
+    },
+  );
+  t.like(paid, { model: 'queue', latencyMs: 150 });
+  t.true(paid.fill.fee.dollars > 0, JSON.stringify(paid.fill));
+  t.regex(paid.fill.fee.table, /^kalshi, every market, from /);
+
+  // On many markets, so that one of them is soon met by a print of its venue.
+  const resting: string[] = [];
+  for (const { id: instrumentId } of open.instruments) {
+    const { yesBids } = await get(`/instruments/${instrumentId}/book`);
+    if (yesBids.length === 0) continue;
+    const [limitPriceCents] = yesBids[0];
+    const limit = { type: 'limit', timeInForce: 'gtc', limitPriceCents };
+    resting.push(...(await place({ ...limit, instrumentId })));
+  }
+  t.true(resting.length > 0);
+  const { fill: queued } = await eventually('a print fills an order in a queue', async () => {
+    return await filled(resting, ({ queue }) => queue !== null && queue.prints.length > 0);
+  });
+  t.true(queued.queue.aheadAtArrival > 0, JSON.stringify(queued));
+  t.true(queued.queue.prints.length > 0, JSON.stringify(queued));
+}

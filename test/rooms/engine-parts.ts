@@ -8,6 +8,7 @@ await playFiles(
   'test/engine/log',
   'test/engine/lmdb',
   'test/engine/ring',
+  'test/engine/replication',
   'test/engine/threads',
   'test/engine/audit',
   'test/engine/records',

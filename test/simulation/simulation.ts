@@ -48,12 +48,13 @@ export async function simulate(options: SimulationOptions): Promise<string> {
     await simulation.start();
     const end = await simulation.run();
     options.tally.count('seeds');
+    await simulation.end();
     return end;
   } catch (error) {
+    // A shard that failed amid a start has closed its files. The first error says why.
+    await simulation.end().catch(() => {});
     const { message, stack } = error as Error;
     throw new Error(`SEED=${options.seed}, ${simulation.where}: ${message}\n${stack}`);
-  } finally {
-    await simulation.end();
   }
 }
 

@@ -62,7 +62,7 @@ function makeOrderGroup({ engine }: Context): Route<Caller> {
       const made = { group: newOrderId(atMs), contractsLimit, windowSeconds, counting: null };
       return engine.trade(
         user.id,
-        { kind: 'make_order_group', atMs, account: account.id, ...made },
+        { kind: 'make_order_group', atMs, account: account.id, ...made, latches: false },
         waiter,
       );
     },

@@ -19,6 +19,7 @@ import type {
   TrailEnded,
   TrailEntry,
   TrailFill,
+  TrailGroup,
   TrailOver,
   TrailPaired,
   TrailPlaced,
@@ -104,7 +105,8 @@ export type LedgerSettlement = {
 export type LedgerChange =
   | { kind: 'order'; order: LedgerOrder }
   | { kind: 'fills'; order: LedgerOrder; fills: LedgerFill[] }
-  | { kind: 'position'; position: LedgerPosition };
+  | { kind: 'position'; position: LedgerPosition }
+  | TrailGroup;
 
 type Holding = {
   market: MarketNumber;
@@ -186,6 +188,8 @@ export class Ledger {
         return this.#amended(entry);
       case 'paired':
         return this.#paired(entry);
+      case 'group':
+        return this.#onChange(entry);
       case 'queued': {
         const order = this.#orders.get(entry.order);
         if (order !== undefined) order.aheadE2 = entry.aheadE2;

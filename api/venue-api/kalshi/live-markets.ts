@@ -93,15 +93,28 @@ export class LiveMarkets {
     tickerOf: (market: MarketNumber) => string | null,
     onTrade: (trade: VenueTrade) => void,
   ): () => void {
-    return bus.subscribe(['trade', 'status', 'closing', 'result'], (tick) => {
-      const ticker = tickerOf(tick.market);
-      if (ticker === null) return;
-      const told = this.#toldOf(tick.market);
-      if (tick.kind === 'status') told.status = tick.status;
-      else if (tick.kind === 'closing') told.closesAtMs = tick.closesAtMs;
-      else if (tick.kind === 'result') told.resolvedAtMs = tick.atMs;
-      else onTrade(this.#traded(told, tick, ticker));
-    });
+    const ends = [
+      bus.subscribe(['catalog'], () => this.#forget(tickerOf)),
+      bus.subscribe(['trade', 'status', 'closing', 'result'], (tick) => {
+        const ticker = tickerOf(tick.market);
+        if (ticker === null) return;
+        const told = this.#toldOf(tick.market);
+        if (tick.kind === 'status') told.status = tick.status;
+        else if (tick.kind === 'closing') told.closesAtMs = tick.closesAtMs;
+        else if (tick.kind === 'result') told.resolvedAtMs = tick.atMs;
+        else onTrade(this.#traded(told, tick, ticker));
+      }),
+    ];
+    return () => {
+      for (const end of ends) end();
+    };
+  }
+
+  /** Nobody can ask for a market that no list has any more. */
+  #forget(tickerOf: (market: MarketNumber) => string | null): void {
+    for (const market of this.#told.keys()) {
+      if (tickerOf(market) === null) this.#told.delete(market);
+    }
   }
 
   #traded(told: Told, tick: TradeTick, ticker: string): VenueTrade {

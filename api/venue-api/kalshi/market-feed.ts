@@ -21,8 +21,8 @@ export interface Follower {
 }
 
 const LOOK_EVERY_MS = 20;
-/** Each followed market is looked at once in so many looks: a price also ends as time passes. */
-const LOOKS_A_ROUND = 25;
+/** Each followed market is looked at once in so many looks, 2 s: a price also ends as time passes. */
+const LOOKS_A_ROUND = 100;
 const ASKED_MAX = 64;
 
 type BookWatch = {
@@ -45,7 +45,7 @@ export type MarketFeedParts = {
 export class MarketFeed {
   readonly #parts: MarketFeedParts;
   readonly #books = new Map<string, BookWatch>();
-  readonly #tickers = new Set<Follower>();
+  readonly #tickers = new TickerFollowers();
   readonly #trades = new Set<Follower>();
   readonly #lifeCycles = new Set<Follower>();
   /** The last message of each market's ticker, without its time. */
@@ -107,8 +107,12 @@ export class MarketFeed {
     }
   }
 
-  /** @param isShown whether it gets the present ticker of each market */
+  /**
+   * Also for one whose markets are others now.
+   * @param isShown whether it gets the present ticker of each market
+   */
   followTickers(follower: Follower, isShown: boolean): void {
+    this.#tickers.delete(follower);
     this.#tickers.add(follower);
     this.#wake();
     if (!isShown) return;
@@ -200,10 +204,7 @@ export class MarketFeed {
   }
 
   #isWanted({ ticker }: VenueMarket): boolean {
-    if (this.#books.has(ticker)) return true;
-    for (const { tickers } of this.#tickers)
-      if (tickers === null || tickers.has(ticker)) return true;
-    return false;
+    return this.#books.has(ticker) || this.#tickers.has(ticker);
   }
 
   async #lookAtBooks(asked: readonly VenueMarket[]): Promise<void> {
@@ -245,9 +246,7 @@ export class MarketFeed {
       if (before === text) continue;
       this.#shown.set(market.ticker, text);
       const whole = text + this.#timed();
-      for (const follower of this.#tickers) {
-        if (wants(follower, market.ticker)) follower.send('ticker', whole);
-      }
+      for (const follower of this.#tickers.of(market.ticker)) follower.send('ticker', whole);
     }
   }
 
@@ -323,6 +322,50 @@ export class MarketFeed {
   #tell(message: object): void {
     const text = JSON.stringify(message);
     for (const follower of this.#lifeCycles) follower.send('market_lifecycle_v2', text);
+  }
+}
+
+/** Those of tickers, by market: a change of one is no work for those of others. */
+class TickerFollowers {
+  /** Their markets as they are indexed; null: all. */
+  readonly #indexed = new Map<Follower, ReadonlySet<string> | null>();
+  readonly #ofAll = new Set<Follower>();
+  readonly #byTicker = new Map<string, Set<Follower>>();
+
+  get size(): number {
+    return this.#indexed.size;
+  }
+
+  add(follower: Follower): void {
+    const { tickers } = follower;
+    this.#indexed.set(follower, tickers);
+    if (tickers === null) this.#ofAll.add(follower);
+    for (const ticker of tickers ?? []) {
+      const known = this.#byTicker.get(ticker);
+      if (known === undefined) this.#byTicker.set(ticker, new Set([follower]));
+      else known.add(follower);
+    }
+  }
+
+  delete(follower: Follower): void {
+    const tickers = this.#indexed.get(follower);
+    if (tickers === undefined) return;
+    this.#indexed.delete(follower);
+    this.#ofAll.delete(follower);
+    for (const ticker of tickers ?? []) {
+      const known = this.#byTicker.get(ticker)!;
+      known.delete(follower);
+      if (known.size === 0) this.#byTicker.delete(ticker);
+    }
+  }
+
+  has(ticker: string): boolean {
+    return this.#ofAll.size > 0 || this.#byTicker.has(ticker);
+  }
+
+  *of(ticker: string): Iterable<Follower> {
+    yield* this.#ofAll;
+    yield* this.#byTicker.get(ticker) ?? [];
   }
 }
 

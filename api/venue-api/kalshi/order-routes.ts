@@ -11,11 +11,16 @@ import {
   type Uuid,
 } from '../../../engine/base/units.ts';
 import { isUuid } from '../../../engine/rules/ids.ts';
-import type { PlaceOrder, Reply, TradingCommand } from '../../../engine/rules/messages.ts';
+import type {
+  ChangeOrderGroup,
+  PlaceOrder,
+  Reply,
+  TradingCommand,
+} from '../../../engine/rules/messages.ts';
 import { NoQuery, oneOf } from '../../base/common-schemas.ts';
 import { Refusal } from '../../base/errors.ts';
 import { newOrderId } from '../../base/uuid.ts';
-import type { BodyReader } from '../../base/validation.ts';
+import { type BodyReader, optionalBody } from '../../base/validation.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import type { CallerReservation } from '../../dispatch/dispatch.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
@@ -145,9 +150,32 @@ export function orderRoutes(context: OrderContext): Route<Caller>[] {
   ];
 }
 
-const readGroup = fieldsOf(
-  Type.Object({ contracts_limit: optional(Type.Integer()), contracts_limit_fp: optional(Text) }),
-);
+const GroupFields = Type.Object({
+  contracts_limit: optional(Type.Integer()),
+  contracts_limit_fp: optional(Text),
+});
+const readGroup = fieldsOf(GroupFields);
+/** Clients may send an object, whatever it has. */
+const readNothing = optionalBody(fieldsOf(Type.Object({})));
+
+/** Rule T219. */
+const GROUP_CONTRACTS_MAX = 1_000_000;
+
+function limitIn(body: Static<typeof GroupFields>): Contracts {
+  const { contracts_limit: limit, contracts_limit_fp: text } = body;
+  if (limit === undefined && text === undefined) {
+    throw invalidParameters('contracts_limit or contracts_limit_fp is required');
+  }
+  const ofText = text === undefined ? null : countIn(text, 'contracts_limit_fp');
+  const count = ofText ?? countIn(String(limit), 'contracts_limit');
+  if (limit !== undefined && limit !== count) {
+    throw invalidParameters('contracts_limit and contracts_limit_fp must be the same');
+  }
+  if (count > GROUP_CONTRACTS_MAX) {
+    throw invalidParameters(`contracts_limit must be at most ${GROUP_CONTRACTS_MAX}`);
+  }
+  return count;
+}
 
 function groupRoutes({ ledgers }: OrderContext, desk: OrderDesk): Route<Caller>[] {
   const path = '/v2/portfolio/order_groups';
@@ -168,18 +196,20 @@ function groupRoutes({ ledgers }: OrderContext, desk: OrderDesk): Route<Caller>[
   return [
     writes({
       ...{ method: 'POST', path: `${path}/create`, status: 201, body: readGroup },
-      run: (caller, { contracts_limit: limit, contracts_limit_fp: text }) => {
-        if (limit === undefined && text === undefined) {
-          throw invalidParameters('contracts_limit or contracts_limit_fp is required');
-        }
-        const ofText = text === undefined ? null : countIn(text, 'contracts_limit_fp');
-        const count = ofText ?? countIn(String(limit), 'contracts_limit');
-        if (limit !== undefined && limit !== count) {
-          throw invalidParameters('contracts_limit and contracts_limit_fp must be the same');
-        }
-        return desk.makeGroup(caller, count);
+      run: (caller, body) => desk.makeGroup(caller, limitIn(body)),
+    }),
+    writes({
+      ...{ method: 'PUT', path: `${path}/{groupId}/limit`, body: readGroup },
+      run: (caller, body, param) => {
+        return desk.changeGroup(caller, param, { contractsLimit: limitIn(body) });
       },
     }),
+    ...(['reset', 'trigger'] as const).map((change) =>
+      writes({
+        ...{ method: 'PUT', path: `${path}/{groupId}/${change}`, body: readNothing },
+        run: (caller, _body, param) => desk.changeGroup(caller, param, change),
+      }),
+    ),
     reads(path, async (caller) => ({ order_groups: (await desk.groups(caller)).map(shown) })),
     reads(`${path}/{groupId}`, async (caller, param) => {
       const group = (await desk.groups(caller)).find(({ orderGroupId }) => {
@@ -373,7 +403,7 @@ class OrderDesk {
     const group = newOrderId(atMs);
     await this.#trade(caller, {
       ...{ kind: 'make_order_group', atMs, account: caller.user.id, group, contractsLimit },
-      ...{ windowSeconds: GROUP_WINDOW_SECONDS, counting: null },
+      ...{ windowSeconds: GROUP_WINDOW_SECONDS, latches: true, counting: null },
     });
     return { order_group_id: group, subaccount: 0, exchange_index: 0 };
   }
@@ -383,6 +413,19 @@ class OrderDesk {
     const account = caller.user.id;
     const query = { kind: 'order_groups', atMs: engine.nowMs(), account } as const;
     return (await asked<{ orderGroups: GroupView[] }>(engine, account, query)).orderGroups;
+  }
+
+  async changeGroup(
+    caller: Caller,
+    id: string,
+    change: ChangeOrderGroup['change'],
+  ): Promise<object> {
+    const { account, counting } = this.#accountOf(caller);
+    const group = groupIn(id)!;
+    const atMs = this.#context.engine.nowMs();
+    const of = { atMs, account: account.id, group, counting } as const;
+    await this.#trade(caller, { kind: 'change_order_group', ...of, change });
+    return {};
   }
 
   async removeGroup(caller: Caller, id: string): Promise<object> {

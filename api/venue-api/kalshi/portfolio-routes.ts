@@ -1,6 +1,6 @@
 /**
- * The account: balance, positions, fills, settlements, orders and their places. Rules A209, A210
- * (api/RULES.md).
+ * The account: balance, positions, fills, settlements, orders and their places. Rules A209, A210,
+ * A224 (api/RULES.md).
  */
 import { type TUnknown, Type } from '@sinclair/typebox';
 import { START_BALANCE_CENTS } from '../../../engine/base/units.ts';
@@ -98,6 +98,26 @@ function balanceRoutes({ nowMs }: PortfolioContext, reads: Reads): Route<Caller>
       },
     }),
     reads({
+      path: '/v2/portfolio/subaccounts/balances',
+      isDark: true,
+      read: nothing,
+      run: ({ portfolio: { account } }) => {
+        const balance = account === null ? START_BALANCE_CENTS : centsOf(account.balanceDollars);
+        const updated_ts = seconds(nowMs());
+        const primary = { subaccount_number: 0, exchange_index: 0, balance: dollars(balance) };
+        return { subaccount_balances: [{ ...primary, updated_ts }] };
+      },
+    }),
+    // Paper money is neither paid in nor out.
+    ...(['deposits', 'withdrawals'] as const).map((list) =>
+      reads({
+        path: `/v2/portfolio/${list}`,
+        isDark: true,
+        read: nothing,
+        run: () => ({ [list]: [], cursor: '' }),
+      }),
+    ),
+    reads({
       path: '/v2/exchange/user_data_timestamp',
       isDark: true,
       read: nothing,
@@ -144,16 +164,13 @@ function positionRoutes(context: PortfolioContext, reads: Reads): Route<Caller>[
             throw invalidParameters('count_filter must be position or total_traded');
           }
         }
-        const rows = ledger
-          .positions()
-          .filter(
-            (one) =>
-              isNamed(context, query, one.market) &&
-              (counts === null ||
-                (counts.includes('position') && one.contracts !== 0) ||
-                (counts.includes('total_traded') && one.tradedCents !== 0)),
-          );
-        const page = pageOf(rows, ({ market }) => markets.tickerOf(market), query);
+        const isWanted = (one: LedgerPosition) =>
+          isNamed(context, query, one.market) &&
+          (counts === null ||
+            (counts.includes('position') && one.contracts !== 0) ||
+            (counts.includes('total_traded') && one.tradedCents !== 0));
+        const keyOf = ({ market }: LedgerPosition) => markets.tickerOf(market);
+        const page = pageOf(ledger.positions(), keyOf, query, isWanted);
         return {
           cursor: page.cursor,
           market_positions: page.rows.map((one) => positionView(one, markets)),
@@ -166,15 +183,11 @@ function positionRoutes(context: PortfolioContext, reads: Reads): Route<Caller>[
       read: (query) => ({ ...windowIn(query), order: query.text('order_id') }),
       run: ({ ledger, query }) => {
         const { order } = query;
-        const rows = ledger
-          .fills()
-          .filter(
-            (fill) =>
-              isNamed(context, query, fill.market) &&
-              isWithin(query, fill.atMs) &&
-              (order === null || fill.order === order.toLowerCase()),
-          );
-        const page = pageOf(rows, ({ id }) => id, query);
+        const isWanted = (fill: LedgerFill) =>
+          isNamed(context, query, fill.market) &&
+          isWithin(query, fill.atMs) &&
+          (order === null || fill.order === order.toLowerCase());
+        const page = pageOf(ledger.fills(), ({ id }) => id, query, isWanted);
         return { cursor: page.cursor, fills: page.rows.map((fill) => fillView(fill, markets)) };
       },
     }),
@@ -182,10 +195,12 @@ function positionRoutes(context: PortfolioContext, reads: Reads): Route<Caller>[
       path: '/v2/portfolio/settlements',
       read: windowIn,
       run: ({ ledger, query }) => {
-        const rows = ledger
-          .settlements()
-          .filter(({ market, atMs }) => isNamed(context, query, market) && isWithin(query, atMs));
-        const page = pageOf(rows, ({ market, atMs }) => `${market} ${atMs}`, query);
+        const page = pageOf(
+          ledger.settlements(),
+          ({ market, atMs }) => `${market} ${atMs}`,
+          query,
+          ({ market, atMs }) => isNamed(context, query, market) && isWithin(query, atMs),
+        );
         const settlements = page.rows.map((one) => settlementView(one, markets));
         return { cursor: page.cursor, settlements };
       },
@@ -217,15 +232,11 @@ function orderReads(context: PortfolioContext, reads: Reads): Route<Caller>[] {
       read: (query) => ({ ...windowIn(query), statuses: statusesIn(query) }),
       run: ({ caller, ledger, query }) => {
         const { statuses } = query;
-        const rows = ledger
-          .orders()
-          .filter(
-            (order) =>
-              isNamed(context, query, order.market) &&
-              isWithin(query, order.placedAtMs) &&
-              (statuses === null || statuses.includes(order.status)),
-          );
-        const page = pageOf(rows, ({ id }) => id, query);
+        const isWanted = (order: LedgerOrder) =>
+          isNamed(context, query, order.market) &&
+          isWithin(query, order.placedAtMs) &&
+          (statuses === null || statuses.includes(order.status));
+        const page = pageOf(ledger.orders(), ({ id }) => id, query, isWanted);
         const orders = page.rows.map((order) => orderView(order, caller, markets));
         return { orders, cursor: page.cursor };
       },
@@ -302,6 +313,8 @@ function accountRoutes({ meter, identity }: PortfolioContext): Route<Caller>[] {
       const bucket = { refill_rate: Math.ceil(limit / 60), bucket_capacity: limit };
       return { usage_tier: user.plan, read: bucket, write: bucket, grants: [] };
     }),
+    // Every request counts as one, a batch as its orders.
+    reads('/v2/account/endpoint_costs', () => ({ default_cost: 1, endpoint_costs: [] })),
     reads('/v2/api_keys', ({ user }) => {
       const api_keys = identity.venueApiKeys.of(user.id).map(({ id, label }) => {
         return { api_key_id: id, name: label, scopes: ['read', 'write'] };

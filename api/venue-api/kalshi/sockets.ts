@@ -1,8 +1,9 @@
 /**
  * The WebSocket of the venue: commands, subscriptions with their sids and seqs, and the account's
- * own messages. Rules A215 to A218 (api/RULES.md).
+ * own messages. Rules A215 to A218, A222 (api/RULES.md).
  */
 import { parseJson } from '../../../engine/base/bounded-json.ts';
+import { invariant } from '../../../engine/base/invariant.ts';
 import type { Uuid } from '../../../engine/base/units.ts';
 import { ApiError, Refusal } from '../../base/errors.ts';
 import type { Log } from '../../base/logger.ts';
@@ -28,12 +29,18 @@ const UNREAD_BYTES_MAX = 2 ** 20;
 const CLOSE = { stopping: 1001, wrongKind: 1003, ended: 4401, tooSlow: 4408 } as const;
 
 const PUBLIC = ['orderbook_delta', 'ticker', 'trade', 'market_lifecycle_v2'] as const;
-const PRIVATE = ['fill', 'user_orders', 'market_positions'] as const;
+const PRIVATE = ['fill', 'user_orders', 'market_positions', 'order_group_updates'] as const;
 const CHANNELS = [...PUBLIC, ...PRIVATE] as const;
 type Channel = (typeof CHANNELS)[number];
+const isPrivate = (channel: Channel) => PRIVATE.some((one) => one === channel);
 /** Their messages are numbered. */
 const NUMBERED: ReadonlySet<Channel> = new Set<Channel>([
-  ...(['orderbook_delta', 'trade', 'market_lifecycle_v2'] as const),
+  ...(['orderbook_delta', 'trade', 'market_lifecycle_v2', 'order_group_updates'] as const),
+]);
+
+/** They take no markets. */
+const OF_NO_MARKET: ReadonlySet<Channel> = new Set<Channel>([
+  ...(['market_lifecycle_v2', 'order_group_updates'] as const),
 ]);
 
 /** By the venue's own numbers. */
@@ -82,6 +89,8 @@ export type SocketsParts = {
 export class VenueSockets {
   readonly #parts: SocketsParts;
   readonly #sessions = new Set<VenueSession>();
+  /** They have messages to send at the end of this turn of the event loop. */
+  readonly #toFlush: VenueSession[] = [];
   readonly #timers: NodeJS.Timeout[];
 
   constructor(parts: SocketsParts) {
@@ -105,12 +114,22 @@ export class VenueSockets {
       });
     }
     return new Upgrade('', (socket) => {
-      const session = new VenueSession(socket, caller, this.#parts, () => {
-        this.#sessions.delete(session);
+      const session = new VenueSession(socket, caller, this.#parts, {
+        flushLater: () => this.#flushLater(session),
+        closed: () => this.#sessions.delete(session),
       });
       this.#sessions.add(session);
       return session;
     });
+  }
+
+  #flushLater(session: VenueSession): void {
+    if (this.#toFlush.length === 0) setImmediate(() => this.#flush());
+    this.#toFlush.push(session);
+  }
+
+  #flush(): void {
+    for (const session of this.#toFlush.splice(0)) session.flush();
   }
 
   close(): void {
@@ -160,22 +179,26 @@ class Subscription implements Follower {
   }
 }
 
+type SessionOwner = { flushLater(): void; closed(): void };
+
 class VenueSession implements SocketEvents {
   readonly #socket: Socket;
   readonly #caller: Caller;
   readonly #parts: SocketsParts;
-  readonly #onClosed: () => void;
+  readonly #owner: SessionOwner;
   readonly #subscriptions = new Map<number, Subscription>();
   #lastSid = 0;
   /** Ends hearing of the account's changes; null: it does not hear of them. */
   #unlisten: Promise<() => void> | null = null;
   #isOver = false;
+  /** All of a turn leave in one write, which costs far more than a message. */
+  #unsent: string[] = [];
 
-  constructor(socket: Socket, caller: Caller, parts: SocketsParts, onClosed: () => void) {
+  constructor(socket: Socket, caller: Caller, parts: SocketsParts, owner: SessionOwner) {
     this.#socket = socket;
     this.#caller = caller;
     this.#parts = parts;
-    this.#onClosed = onClosed;
+    this.#owner = owner;
   }
 
   get owner(): Uuid {
@@ -198,6 +221,7 @@ class VenueSession implements SocketEvents {
 
   end(code: number, reason: string): void {
     this.#leaveAll();
+    this.flush();
     this.#socket.end(code, reason);
   }
 
@@ -218,11 +242,20 @@ class VenueSession implements SocketEvents {
 
   closed(): void {
     this.#leaveAll();
-    this.#onClosed();
+    this.#owner.closed();
+  }
+
+  flush(): void {
+    const unsent = this.#unsent;
+    if (unsent.length === 0) return;
+    this.#unsent = [];
+    if (!this.#isOver) this.#socket.send(unsent, false);
   }
 
   #write(text: string): void {
-    if (!this.#isOver) this.#socket.send([text], false);
+    if (this.#isOver) return;
+    if (this.#unsent.length === 0) this.#owner.flushLater();
+    this.#unsent.push(text);
   }
 
   #take(text: string): void {
@@ -288,14 +321,20 @@ class VenueSession implements SocketEvents {
       const subscription = new Subscription(
         {
           ...{ sid: ++this.#lastSid, channel, usesYesPrice: params.use_yes_price === true },
-          tickers: channel === 'market_lifecycle_v2' || tickers === null ? null : new Set(tickers),
+          tickers: tickers === null || OF_NO_MARKET.has(channel) ? null : new Set(tickers),
         },
         (text) => this.#write(text),
       );
       const { sid } = subscription;
       this.#subscriptions.set(sid, subscription);
-      this.#write(JSON.stringify({ id, type: 'subscribed', msg: { channel, sid } }));
-      this.#follow(subscription, params.send_initial_snapshot === true);
+      const acknowledge = () => {
+        this.#write(JSON.stringify({ id, type: 'subscribed', msg: { channel, sid } }));
+      };
+      if (isPrivate(channel)) void this.#listen(acknowledge);
+      else {
+        acknowledge();
+        this.#follow(subscription, params.send_initial_snapshot === true);
+      }
     }
   }
 
@@ -308,27 +347,27 @@ class VenueSession implements SocketEvents {
         return feed.followTickers(subscription, isShown);
       case 'trade':
         return feed.followTrades(subscription);
-      case 'market_lifecycle_v2':
-        return feed.followLifeCycles(subscription);
       default:
-        this.#listen();
+        invariant(subscription.channel === 'market_lifecycle_v2', 'a channel is not of markets');
+        feed.followLifeCycles(subscription);
     }
   }
 
-  /** The account's own messages. */
-  #listen(): void {
+  /** The account's own messages. A client is told that it has subscribed once none can be missed. */
+  async #listen(acknowledge: () => void): Promise<void> {
     const { ledgers, log } = this.#parts;
-    if (this.#unlisten !== null) return;
-    const listening = ledgers.listen(this.#caller.user, {
+    this.#unlisten ??= ledgers.listen(this.#caller.user, {
       changed: (change) => this.#changed(change),
       // Changes may be missed, so the client has to ask again.
       lost: () => this.end(CLOSE.stopping, 'connect again'),
     });
-    this.#unlisten = listening;
-    listening.catch((error: unknown) => {
+    try {
+      await this.#unlisten;
+      acknowledge();
+    } catch (error) {
       log.warn({ err: error }, 'a subscription of the venue API could not begin');
       this.end(CLOSE.stopping, 'connect again');
-    });
+    }
   }
 
   #changed(change: LedgerChange): void {
@@ -361,6 +400,16 @@ class VenueSession implements SocketEvents {
       }
       return;
     }
+    if (change.kind === 'group') {
+      const { group, contractsLimit, atMs } = change;
+      const event = change.change === 'limited' ? 'limit_updated' : change.change;
+      const showsLimit = event === 'created' || event === 'limit_updated';
+      return this.#tell('order_group_updates', 'order_group_updates', null, () => ({
+        ...{ event_type: event, order_group_id: group },
+        ...(showsLimit ? { contracts_limit_fp: fp(contractsLimit!) } : {}),
+        ts_ms: atMs,
+      }));
+    }
     const { position } = change;
     this.#tell('market_positions', 'market_position', markets.tickerOf(position.market), () => ({
       ...{ user_id: this.owner, market_ticker: markets.tickerOf(position.market) },
@@ -374,11 +423,13 @@ class VenueSession implements SocketEvents {
     }));
   }
 
-  #tell(channel: Channel, type: string, ticker: string, view: () => object): void {
+  /** @param ticker null: it is of no market */
+  #tell(channel: Channel, type: string, ticker: string | null, view: () => object): void {
     let text: string | null = null;
     for (const subscription of this.#subscriptions.values()) {
       if (subscription.channel !== channel) continue;
-      if (subscription.tickers !== null && !subscription.tickers.has(ticker)) continue;
+      const { tickers } = subscription;
+      if (ticker !== null && tickers !== null && !tickers.has(ticker)) continue;
       text ??= JSON.stringify(view());
       subscription.send(type, text);
     }
@@ -403,7 +454,7 @@ class VenueSession implements SocketEvents {
     const tickers = this.#tickersIn(params) ?? [];
     const { channel } = subscription;
     const { feed } = this.#parts;
-    if (channel === 'market_lifecycle_v2') throw new CommandError(13);
+    if (OF_NO_MARKET.has(channel)) throw new CommandError(13);
     if (tickers.length === 0) throw new CommandError(14);
     const known = subscription.tickers ?? new Set<string>();
     if (action === 'get_snapshot') {
@@ -420,6 +471,7 @@ class VenueSession implements SocketEvents {
       subscription.tickers = new Set([...known].filter((ticker) => !tickers.includes(ticker)));
       if (channel === 'orderbook_delta') feed.leaveBooks(subscription, tickers);
     } else throw new CommandError(13);
+    if (channel === 'ticker') feed.followTickers(subscription, false);
     const msg = { market_tickers: [...subscription.tickers] };
     const { sid: ofIt, seq } = subscription;
     this.#write(JSON.stringify({ id, type: 'ok', sid: ofIt, seq, msg }));

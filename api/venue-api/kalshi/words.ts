@@ -126,11 +126,15 @@ export function fieldsOf<S extends TObject>(schema: S) {
 /** The rows of a page, and the cursor of the next one; empty: no row follows. */
 export type Page<T> = { rows: T[]; cursor: string };
 
-/** A page of rows in memory. A cursor is the key of its last row. */
+/**
+ * A page of the wanted rows in memory. A cursor is the key of its last row, which may be wanted no more
+ * when the next page is read. Rule A223.
+ */
 export function pageOf<T>(
   rows: readonly T[],
   keyOf: (row: T) => string,
   { limit, cursor }: { limit: number; cursor: string | null },
+  isWanted: (row: T) => boolean = () => true,
 ): Page<T> {
   let from = 0;
   if (cursor !== null) {
@@ -138,9 +142,14 @@ export function pageOf<T>(
     from = rows.findIndex((row) => keyOf(row) === key) + 1;
     if (from === 0) throw invalidParameters('cursor is malformed, or its row is gone');
   }
-  const taken = rows.slice(from, from + limit);
-  const isMore = from + limit < rows.length && taken.length > 0;
-  return { rows: taken, cursor: isMore ? cursorOf(keyOf(taken.at(-1)!)) : '' };
+  const taken: T[] = [];
+  for (let at = from; at < rows.length; at++) {
+    const row = rows[at]!;
+    if (!isWanted(row)) continue;
+    if (taken.length === limit) return { rows: taken, cursor: cursorOf(keyOf(taken.at(-1)!)) };
+    taken.push(row);
+  }
+  return { rows: taken, cursor: '' };
 }
 
 export function cursorOf(key: string): string {

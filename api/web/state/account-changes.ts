@@ -21,10 +21,11 @@ export function changesBetween(before: AccountLook, after: AccountLook, at: stri
 }
 
 function orderEvents(before: Order | undefined, order: Order, at: string): ShownEvent[] {
-  const { orderId, createdAt, updatedAt, status, filledContracts } = order;
+  const { orderId, createdAt, updatedAt, status, filledContracts, contracts, limitCents } = order;
   const events: ShownEvent[] = [];
   const add = (type: OrderEventType, when: string) => {
-    events.push({ eventId: `${orderId} ${type} ${filledContracts}`, type, at: when, order });
+    const eventId = `${orderId} ${type} ${filledContracts} of ${contracts} at ${limitCents}`;
+    events.push({ eventId, type, at: when, order });
   };
   const ended = ORDER_ENDS[status];
   // In their order, the latest first.
@@ -33,6 +34,8 @@ function orderEvents(before: Order | undefined, order: Order, at: string): Shown
   else if (before?.pendingUntil != null && order.pendingUntil === null) {
     add('order_arrived', before.pendingUntil);
   }
+  const isAmended = before?.limitCents !== limitCents || before?.contracts !== contracts;
+  if (before !== undefined && isAmended) add('order_amended', at);
   if (before === undefined) add('order_placed', createdAt);
   return events;
 }

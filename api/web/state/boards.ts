@@ -11,31 +11,34 @@ import { call } from './calls.ts';
 import { Loader } from './loaded.ts';
 import { Pages } from './pages.ts';
 import { report } from './problems.ts';
+import type { Fills } from './score-text.ts';
 
 const TRADES_A_PAGE = 200;
 const TRADE_PAGES_MAX = 10;
 
 export const leaderboard = new Pages<
-  [window: string, kind: Leaderboard['kind']],
+  [window: string, kind: Leaderboard['kind'], fills: Fills],
   LeaderboardRow,
   Leaderboard
 >(
-  (cursor, window, kind) => call('getLeaderboard', { query: { window, kind, ...from(cursor) } }),
+  (cursor, window, kind, fills) =>
+    call('getLeaderboard', { query: { window, kind, fills, ...from(cursor) } }),
   ({ traderId }) => traderId,
 );
 
 export const evalBoard = new Pages<
-  [window: string, metric: EvalBoard['metric']],
+  [window: string, metric: EvalBoard['metric'], fills: Fills],
   EvalRow,
   EvalBoard
 >(
-  (cursor, window, metric) => call('getEval', { query: { window, metric, ...from(cursor) } }),
+  (cursor, window, metric, fills) =>
+    call('getEval', { query: { window, metric, fills, ...from(cursor) } }),
   ({ traderId }) => traderId,
 );
 
-export const ownEval = new Loader((window: string) => call('getOwnEval', { query: { window } }));
-
-export type Fills = 'all' | 'realistic';
+export const ownEval = new Loader((window: string, fills: Fills) =>
+  call('getOwnEval', { query: { window, fills } }),
+);
 
 /** Whether the own picks show an edge. */
 export const verdict = new Loader((window: string, fills: Fills) =>

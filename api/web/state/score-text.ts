@@ -2,6 +2,9 @@
 import type { EvalBoard } from '../../client/generated.js';
 import { signedMoney } from './format.ts';
 
+/** Which trades count. Rule A183 (api/RULES.md). */
+export type Fills = 'all' | 'realistic';
+
 export type Metric = EvalBoard['metric'];
 export type Interval = { low: number; high: number };
 

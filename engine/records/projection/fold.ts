@@ -176,6 +176,7 @@ export class Fold {
       case 'order_cancel_accepted':
       case 'order_amended':
       case 'order_group_made':
+      case 'order_group_changed':
       case 'order_group_removed':
       case 'order_part_filled':
       case 'trade_counted':

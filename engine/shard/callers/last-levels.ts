@@ -32,6 +32,12 @@ export class LastLevels {
     }
   }
 
+  /** The market is over. */
+  drop(market: MarketNumber): void {
+    this.#known.delete(market);
+    this.#levels.drop(market);
+  }
+
   /** Time was set back by so much. */
   setBack(byMs: number): void {
     for (const market of this.#known) this.#levels.of(market)!.atMs -= byMs;

@@ -368,8 +368,8 @@ export class Shards {
    * Gives every shard the catalog, durably on return. A shard that is down gets it at its start.
    */
   async setCatalog(catalog: Catalog): Promise<void> {
-    this.#startup.setCatalog(catalog);
-    await this.#sendToAll({ kind: 'catalog', atMs: this.nowMs(), catalog });
+    const atMs = this.nowMs();
+    await this.#sendToAll({ kind: 'catalog', atMs, ...this.#startup.setCatalog(catalog) });
     for (const tick of this.#lackedResults.splice(0)) this.tick(tick);
     for (const command of this.#lackedCorrections.splice(0)) await this.#correctAgain(command);
   }

@@ -1,9 +1,10 @@
 /**
- * The messages for a shard whose thread starts again, or whose disk has space again. Rule D11
- * (engine/RULES.md).
+ * The messages for a shard whose thread starts again, or whose disk has space again. Rules D11,
+ * K62, K63 (engine/RULES.md, feeds/FORMATS.md).
  */
 
 import { invariant } from '../../base/invariant.ts';
+import { NumberSet } from '../../base/number-set.ts';
 import type { EpochMs, MarketNumber, SourceNumber, StreamConnection } from '../../base/units.ts';
 import type { Message } from '../../format/codec.ts';
 import { outdatedStatuses } from '../../rules/catalog.ts';
@@ -13,8 +14,10 @@ import type {
   ClosingTick,
   GameTick,
   HeartbeatTick,
+  MarketOutcome,
   QuoteTick,
   ResultTick,
+  SetCatalog,
   SetSwitches,
   SettleMarket,
   StatusTick,
@@ -42,19 +45,35 @@ export class StartupState {
    * true. They are kept in the order of their arrival, because the first of a market's result and
    * its game's end settles the market.
    */
-  readonly #finals = new Map<string, ResultTick | GameTick>();
+  readonly #results = new ResultRows();
+  readonly #games = new Map<string, { turn: number; tick: GameTick }>();
   /** The last correction of a market, after all that is final. Rule S25 (engine/RULES.md). */
   readonly #corrections = new Map<MarketNumber, SettleMarket>();
   readonly #listedGames = new Set<string>();
   #wasSetBack = false;
 
-  setCatalog(catalog: Catalog): void {
-    const numbered = this.#catalog?.marketNames.length ?? 0;
-    invariant(catalog.marketNames.length >= numbered, 'a catalog removes markets');
+  /** @returns it without the names that shards have, which are up and so have the one before */
+  setCatalog(catalog: Catalog): Pick<SetCatalog, 'catalog' | 'named'> {
+    const named = {
+      markets: this.#catalog?.marketNames.length ?? 0,
+      instruments: this.#catalog?.instrumentIds.length ?? 0,
+    };
+    const isLonger =
+      catalog.marketNames.length >= named.markets &&
+      catalog.instrumentIds.length >= named.instruments;
+    invariant(isLonger, 'a catalog removes markets');
     const outdated = outdatedStatuses(this.#catalog?.games ?? [], catalog.games);
-    for (const slug of outdated) this.#finals.delete(gameKey(slug));
+    for (const slug of outdated) this.#games.delete(slug);
     for (const { slug } of catalog.games) this.#listedGames.add(slug);
     this.#catalog = catalog;
+    return {
+      catalog: {
+        ...catalog,
+        marketNames: catalog.marketNames.slice(named.markets),
+        instrumentIds: catalog.instrumentIds.slice(named.instruments),
+      },
+      named,
+    };
   }
 
   setSwitches(switches: SetSwitches): void {
@@ -78,6 +97,8 @@ export class StartupState {
   }
 
   keep(tick: Tick): void {
+    // Nothing shows what a venue says of a market that is over.
+    if ('market' in tick && this.#results.has(tick.market)) return;
     switch (tick.kind) {
       case 'quote':
         this.#keepQuote(tick);
@@ -118,10 +139,12 @@ export class StartupState {
     invariant(byMs > 0, 'time was not set back');
     this.#wasSetBack = true;
     const earlier = <T extends Tick>(tick: T): T => ({ ...tick, atMs: tick.atMs - byMs });
-    const all = [this.#statuses, this.#closings, this.#heartbeats, this.#finals];
+    const all = [this.#statuses, this.#closings, this.#heartbeats];
     for (const kept of all as Map<unknown, Tick>[]) {
       for (const [key, tick] of kept) kept.set(key, earlier(tick));
     }
+    this.#results.setBack(byMs);
+    for (const game of this.#games.values()) game.tick = earlier(game.tick);
     for (const quote of this.#quotes.values()) quote.setBack(byMs);
     this.#levels.setBack(byMs);
     if (this.#switches !== null) {
@@ -138,7 +161,7 @@ export class StartupState {
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#fees !== null) messages.push({ kind: 'fees', atMs, lines: this.#fees });
     if (this.#switches !== null) messages.push(this.#switches);
-    messages.push(...this.#finals.values());
+    messages.push(...this.#finals());
     for (const command of this.#corrections.values()) messages.push({ ...command, atMs });
     // Before statuses: a market that is open has outlived an earlier closing time.
     messages.push(...this.#closings.values());
@@ -156,17 +179,29 @@ export class StartupState {
   }
 
   #keepResult(tick: ResultTick): void {
-    const key = `market ${tick.market}`;
-    if (!this.#finals.has(key)) this.#finals.set(key, tick);
+    const { market } = tick;
+    this.#results.add(tick);
+    this.#statuses.delete(market);
+    this.#closings.delete(market);
+    this.#quotes.delete(market);
+    this.#levels.drop(market);
   }
 
   /** A repeated status keeps its place; a changed status moves to the end. */
   #keepGame(tick: GameTick): void {
-    const key = gameKey(tick.game);
-    const known = this.#finals.get(key);
-    if (known?.kind === 'game' && known.status === tick.status) return;
-    this.#finals.delete(key);
-    this.#finals.set(key, tick);
+    if (this.#games.get(tick.game)?.tick.status === tick.status) return;
+    this.#games.delete(tick.game);
+    this.#games.set(tick.game, { turn: this.#results.count, tick });
+  }
+
+  /** In the order of their arrival. */
+  *#finals(): Generator<ResultTick | GameTick> {
+    let next = 0;
+    for (const { turn, tick } of this.#games.values()) {
+      while (next < turn) yield this.#results.tick(next++);
+      yield tick;
+    }
+    while (next < this.#results.count) yield this.#results.tick(next++);
   }
 
   #forgetQuotesOf(source: SourceNumber): void {
@@ -178,4 +213,71 @@ export class StartupState {
   }
 }
 
-const gameKey = (slug: string) => `game ${slug}`;
+const OUTCOMES = ['yes', 'no', 'void', 'scalar'] as const satisfies MarketOutcome[];
+const RESULTS_MIN = 64;
+
+/** The first result of each market as columns, since a server keeps those of all its markets. */
+class ResultRows {
+  readonly #has = new NumberSet();
+  #count = 0;
+  #markets = new Uint32Array(RESULTS_MIN);
+  #sources = new Uint32Array(RESULTS_MIN);
+  #atMs = new Float64Array(RESULTS_MIN);
+  #outcomes = new Uint8Array(RESULTS_MIN);
+  #yesCents = new Uint8Array(RESULTS_MIN);
+  #noCents = new Uint8Array(RESULTS_MIN);
+
+  get count(): number {
+    return this.#count;
+  }
+
+  has(market: MarketNumber): boolean {
+    return this.#has.has(market);
+  }
+
+  /** The first result of its market. */
+  add({ market, source, atMs, outcome, yesPayoutCents, noPayoutCents }: ResultTick): void {
+    invariant(!this.#has.has(market), 'a market has two first results');
+    this.#has.add(market);
+    const row = this.#count++;
+    if (row === this.#markets.length) this.#grow();
+    this.#markets[row] = market;
+    this.#sources[row] = source;
+    this.#atMs[row] = atMs;
+    this.#outcomes[row] = OUTCOMES.indexOf(outcome);
+    this.#yesCents[row] = yesPayoutCents;
+    this.#noCents[row] = noPayoutCents;
+  }
+
+  /** By the order of arrival. */
+  tick(row: number): ResultTick {
+    return {
+      kind: 'result',
+      atMs: this.#atMs[row]!,
+      source: this.#sources[row]!,
+      market: this.#markets[row]!,
+      outcome: OUTCOMES[this.#outcomes[row]!]!,
+      yesPayoutCents: this.#yesCents[row]!,
+      noPayoutCents: this.#noCents[row]!,
+    };
+  }
+
+  setBack(byMs: number): void {
+    for (let row = 0; row < this.#count; row++) this.#atMs[row]! -= byMs;
+  }
+
+  #grow(): void {
+    const rows = this.#count * 2;
+    this.#markets = grown(this.#markets, new Uint32Array(rows));
+    this.#sources = grown(this.#sources, new Uint32Array(rows));
+    this.#atMs = grown(this.#atMs, new Float64Array(rows));
+    this.#outcomes = grown(this.#outcomes, new Uint8Array(rows));
+    this.#yesCents = grown(this.#yesCents, new Uint8Array(rows));
+    this.#noCents = grown(this.#noCents, new Uint8Array(rows));
+  }
+}
+
+function grown<Rows extends { set(rows: Rows): void }>(rows: Rows, into: Rows): Rows {
+  into.set(rows);
+  return into;
+}

@@ -18,6 +18,7 @@ import { AppliedChange } from '../../rules/applied-change.ts';
 import { FeeTable } from '../../rules/fee-table.ts';
 import { fillModels } from '../../rules/fill-models.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
+import { PastInstruments, PastMarkets } from '../../rules/past-reference.ts';
 import { PendingSettlements } from '../../rules/pending-settlements.ts';
 import type { CoreConfig, Instrument, Market } from '../../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../../rules/state.ts';
@@ -90,6 +91,7 @@ export function createState<Records extends FinishedRecords>(
     catalogPlace: null,
     markets,
     marketsByName: new Map(),
+    pastMarkets: new PastMarkets(),
     instruments,
     names: {
       instrument: (number) => {
@@ -101,7 +103,9 @@ export function createState<Records extends FinishedRecords>(
       ticker: (number) => markets[number]!.ticker,
     },
     instrumentsById: new Map(),
-    listedGames: new Set(),
+    pastInstruments: new PastInstruments(markets),
+    pastCloses: new Map(),
+    listedGames: new Map(),
     games: new Map(),
     referenceDataVersion: 0,
     booksByKey: new Map(),

@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<Command['kind'], 1>> = {
   place: 1,
   amend: 1,
   make_order_group: 1,
+  change_order_group: 1,
   remove_order_group: 1,
   cancel: 1,
   cancel_all: 1,

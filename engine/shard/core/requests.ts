@@ -41,7 +41,6 @@ import type {
   ResultsQuery,
   SettledQuery,
 } from '../../rules/queries.ts';
-import { isKnown } from '../../rules/reference-data.ts';
 import { REJECTIONS, type RejectionCode } from '../../rules/rejections.ts';
 import { resetAccount } from '../../rules/reset.ts';
 import { settleBeforeAnswer } from '../../rules/settle-before-answer.ts';
@@ -62,7 +61,7 @@ import {
   writePlacement,
 } from './views/order.ts';
 import { writeMadeGroup, writeOrderGroups } from './views/order-groups.ts';
-import { accountAnswer, writeEnvelope, writePortfolio } from './views/portfolio.ts';
+import { writeAccountAnswer, writeEnvelope, writePortfolio } from './views/portfolio.ts';
 import { writePreview } from './views/preview.ts';
 import { pricedBits, quotedInstrument, writeQuote, writeQuoteChanges } from './views/quote.ts';
 
@@ -142,7 +141,7 @@ export function answerQuery(
       writePortfolio(to, state, timed);
       return null;
     case 'account':
-      to.value(accountAnswer(state, timed));
+      writeAccountAnswer(to, state, timed);
       return null;
     case 'account_snapshot':
       writeSnapshot(to, state, timed, lastNumber);
@@ -172,10 +171,8 @@ export function answerQuery(
       return null;
     }
     case 'book': {
-      const instrument = state.instrumentsById.get(timed.instrumentId);
-      if (instrument === undefined || !isKnown(instrument)) {
-        return refuseWith('instrument_not_found');
-      }
+      const instrument = quotedInstrument(state, timed.instrumentId);
+      if (instrument === null) return refuseWith('instrument_not_found');
       writeBook(to, state, instrument, timed.atMs);
       return null;
     }
@@ -267,6 +264,7 @@ function writeAnswer(
       invariant(group !== NO_ROW, 'an order group was made and is not there');
       return writeMadeGroup(to, state, group, command.atMs);
     }
+    case 'change_order_group':
     case 'remove_order_group':
       return writeCanceled(to, state, decision.kind === 'replay' ? [] : decision.events);
     case 'cancel': {

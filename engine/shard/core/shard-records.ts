@@ -221,6 +221,11 @@ export class ShardRecords implements FinishedRecords {
     return undefined;
   }
 
+  /** The payload of the record at a log position. Throws `LogDamage`. */
+  payload(record: number): Uint8Array {
+    return this.#log.payload(record);
+  }
+
   /** The key that a placement or an amend at this place has used. */
   keyAt(place: FactPlace): string {
     return expect(this.#factAt(place), 'order_placed', 'order_amended').idempotencyKey;
@@ -396,7 +401,15 @@ export function amendedOrder(
   return { ...placed, contracts, limitPriceCents, feeEachMicros };
 }
 
-export function outcomeOf(fact: OrderFilledFact | OrderEndedFact): OrderOutcome {
+type IdField = 'account' | 'order' | 'trade';
+type EndedOf<Id> = (Omit<OrderFilledFact, IdField> | Omit<OrderEndedFact, IdField>) & {
+  trade: Id | null;
+};
+
+/** `Id`: a uuid, or the place of one. */
+export function outcomeOf<Id>(
+  fact: EndedOf<Id>,
+): Omit<OrderOutcome, 'tradeId'> & { tradeId: Id | null } {
   const { atMs, fillPriceCents, fillVenue: venue, trade: tradeId, feesCents } = fact;
   return fact.kind === 'order_filled'
     ? {
@@ -430,8 +443,9 @@ export function closedTrade(
   return { ...same, tradeId, account, openedAtMs, closedAtMs, ...endOf(fact) };
 }
 
-function endOf(
-  fact: TradeClosedFact | TradeSettledFact,
+/** How a trade has ended, by the fact that ended it. */
+export function endOf(
+  fact: Pick<TradeClosedFact, 'kind' | 'closeReason'> | Pick<TradeSettledFact, 'kind' | 'outcome'>,
 ): Pick<ClosedTrade, 'status' | 'closeReason' | 'outcome'> {
   if (fact.kind === 'trade_closed') {
     const { closeReason } = fact;

@@ -9,15 +9,21 @@ import { HOME_VENUE, NO_ROW } from '../../base/units.ts';
 import type { Values } from '../../memory/columns.ts';
 import type { TableHead } from '../../memory/table.ts';
 import { noteCorrections } from '../../rules/apply-results.ts';
-import { describe, replaceCatalog } from '../../rules/catalog.ts';
-import type { Catalog, CatalogInstrument } from '../../rules/catalog-entries.ts';
+import {
+  closePastMarkets,
+  describe,
+  forget,
+  forgetMarkets,
+  replaceCatalog,
+} from '../../rules/catalog.ts';
+import type { Catalog, CatalogGame, CatalogInstrument } from '../../rules/catalog-entries.ts';
 import type { TradeTag } from '../../rules/events.ts';
 import { isBuy } from '../../rules/flags.ts';
 import { countPayable } from '../../rules/ledger.ts';
 import type { MarketOutcome, Payouts } from '../../rules/messages.ts';
 import { remainingOf } from '../../rules/partial-fills.ts';
 import type { PendingCorrection } from '../../rules/pending-settlements.ts';
-import type { Market } from '../../rules/reference-data.ts';
+import type { Market, PastClose } from '../../rules/reference-data.ts';
 import { joinBook, keepWaiting, priorityOf, rest } from '../../rules/resting.ts';
 import { type ShardState, tablesOf } from '../../rules/state.ts';
 
@@ -48,6 +54,8 @@ export type ReferenceData = {
   described?: [instrument: number, record: number][];
   /** Of those that are past: the market where orders went, and its polarity. */
   past?: [instrument: number, market: number | null, polarity: 1 | -1][];
+  /** Left out: there is none. No earlier version of the program has it. */
+  pastCloses?: [instrument: number, close: PastClose][];
   outcomes: [
     market: number,
     outcome: MarketOutcome,
@@ -59,6 +67,8 @@ export type ReferenceData = {
   ][];
   marks: [trade: Uuid, mark: TradeTag][];
   listedGames: string[];
+  /** The last descriptions of those that the catalog has no more. An earlier program lacks them. */
+  droppedGames?: CatalogGame[];
   games: [slug: string, game: { status: GameStatus; atMs: EpochMs }][];
 };
 
@@ -94,21 +104,30 @@ export function referenceDataOf(state: ShardState): ReferenceData {
       ({ number, isPast, home }): NonNullable<ReferenceData['past']> =>
         isPast ? [[number, home?.market.number ?? null, home?.polarity ?? 1]] : [],
     ),
+    ...(state.pastCloses.size === 0 ? {} : { pastCloses: [...state.pastCloses] }),
     outcomes: state.markets.flatMap((market): ReferenceData['outcomes'] => {
       const { number, outcome, payouts, resolvedAtMs, settlement, corrections } = market;
       if (outcome === null) return [];
       return [[number, outcome, payouts, resolvedAtMs, settlement, corrections]];
     }),
     marks: [...state.tradeTags],
-    listedGames: [...state.listedGames],
+    listedGames: [...state.listedGames.keys()],
+    droppedGames: droppedGames(state),
     games: [...state.games],
   };
+}
+
+function droppedGames({ listedGames, catalog }: ShardState): CatalogGame[] {
+  const current = new Set(catalog.games.map(({ slug }) => slug));
+  return [...listedGames.values()].flatMap((game) => {
+    return game === null || current.has(game.slug) ? [] : [game];
+  });
 }
 
 /** Tables that an earlier program lacks. Rule D87 (engine/RULES.md). */
 const ADDED_TABLES: ReadonlySet<string> = new Set([
   ...['queue', 'realism', 'order_fees', 'trade_fees', 'taken_levels'],
-  ...['order_marks', 'order_groups', 'group_fills', 'nets'],
+  ...['order_marks', 'order_groups', 'group_fills', 'nets', 'group_latches'],
 ]);
 
 /** Loads both into an empty state. Pages follow, then `rebuildDerived`. */
@@ -139,8 +158,10 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
   }
   for (const [number, market, polarity] of head.past ?? []) {
     const home = market === null ? null : { market: state.markets[market]!, polarity };
-    Object.assign(state.instruments[number]!, { isPast: true, home });
+    forget(state, { ...state.instruments[number]!, home });
   }
+  for (const [number, close] of head.pastCloses ?? []) state.pastCloses.set(number, close);
+  closePastMarkets(state);
   for (const [market, outcome, payouts, resolvedAtMs, ...of] of head.outcomes) {
     const [settlement = null, corrections = 0] = of;
     const settled = state.markets[market];
@@ -150,7 +171,10 @@ export function loadHead(state: ShardState, head: StateHead & ReferenceData): vo
     if (settled.venue === HOME_VENUE) state.pendingSettlements.markets.add(market);
   }
   for (const [trade, mark] of head.marks) state.tradeTags.set(trade, mark);
-  for (const slug of head.listedGames) state.listedGames.add(slug);
+  for (const slug of head.listedGames) {
+    if (!state.listedGames.has(slug)) state.listedGames.set(slug, null);
+  }
+  for (const game of head.droppedGames ?? []) state.listedGames.set(game.slug, game);
   for (const [slug, game] of head.games) state.games.set(slug, game);
 }
 
@@ -191,6 +215,7 @@ export function rebuildDerived(state: ShardState): void {
   if (!allAtOnce) joinInOrder(state);
   state.queue.rebuild();
   state.taken.rebuild();
+  forgetMarkets(state);
 }
 
 function joinInOrder(state: ShardState): void {

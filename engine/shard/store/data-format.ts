@@ -11,7 +11,7 @@ import { ENTRY_WORDS, INDEX_CLASS } from '../../index/entry.ts';
 import type { LogIdentity } from '../../log/log-format.ts';
 import { FEE_COLUMNS } from '../../memory/fee-rows.ts';
 import { NET_COLUMNS } from '../../memory/net-orders.ts';
-import { GROUP_COLUMNS, GROUP_FILL_COLUMNS } from '../../memory/order-groups.ts';
+import { GROUP_COLUMNS, GROUP_FILL_COLUMNS, LATCH_COLUMNS } from '../../memory/order-groups.ts';
 import { MARK_COLUMNS } from '../../memory/order-marks.ts';
 import { REALISM_COLUMNS } from '../../memory/order-realism.ts';
 import { QUEUE_COLUMNS } from '../../memory/queue-places.ts';
@@ -39,7 +39,8 @@ const TABLES_WITH_GROUPS = {
   ...TABLES_WITH_TAKEN,
   ...{ MARK_COLUMNS, GROUP_COLUMNS, GROUP_FILL_COLUMNS },
 };
-const TABLES = { ...TABLES_WITH_GROUPS, NET_COLUMNS };
+const TABLES_WITH_NETS = { ...TABLES_WITH_GROUPS, NET_COLUMNS };
+const TABLES = { ...TABLES_WITH_NETS, LATCH_COLUMNS };
 
 /** The layouts of facts before some times at which forms were added. */
 function factsBefore(added: readonly (readonly number[])[]): string[] {
@@ -64,6 +65,7 @@ export const EARLIER_FINGERPRINTS: readonly number[] = [
   fingerprintOf(factsBefore(ADDED_FORMS.slice(6)), TABLES_WITH_FEES, INDEX_CLASS),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(7)), TABLES_WITH_TAKEN, INDEX_CLASS),
   fingerprintOf(factsBefore(ADDED_FORMS.slice(8)), TABLES_WITH_GROUPS, INDEX_CLASS),
+  fingerprintOf(factsBefore(ADDED_FORMS.slice(9)), TABLES_WITH_NETS, INDEX_CLASS),
 ];
 
 /** The identity that each file of a shard contains. */

@@ -65,7 +65,7 @@ export class OrderCounts {
 
   /** The batch is on disk. */
   committed(): void {
-    for (const [place, count] of this.#batch.entries()) this.#counts[place]! += count;
+    for (let place = 0; place < COUNTS; place++) this.#counts[place]! += this.#batch[place]!;
     this.#batch.fill(0);
   }
 

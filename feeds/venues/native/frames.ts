@@ -1,7 +1,8 @@
 /**
- * Paperbook's own venue protocol, spoken by venue_b and the simulator. Every book frame is a whole
- * top of book, so only the sequence is kept. Live, a native frame without a usable `seq` is a gap,
- * because frames before it may be missing. Rules N1 to N11, W62, W71 (feeds/FORMATS.md).
+ * Paperbook's own venue protocol, spoken by venue_b and the simulator. A book frame is a whole top of
+ * book, or a whole book, or one level of the book before it. Live, a native frame without a usable
+ * `seq` is a gap, because frames before it may be missing. Rules N1 to N11, W62, W71, W99, W100
+ * (feeds/FORMATS.md).
  *
  * One extension: `resolved` may carry `"settlementValue":"0.64"` in place of a result, for a market
  * that pays something in between.
@@ -35,12 +36,14 @@ import type {
   VenueAdapter,
   VenueTick,
 } from '../../reading/venue.ts';
+import { asAsk, KeptBooks } from '../shared/kept-books.ts';
 import { Wanted } from '../shared/wanted.ts';
 
 /** The frames of the protocol; each takes a number. An `error` of the simulator takes none. */
 const NUMBERED: ReadonlySet<string> = new Set([
   'snapshot',
   'quote',
+  'level',
   'trade',
   'status',
   'game',
@@ -67,13 +70,20 @@ class NativeAdapter implements VenueAdapter {
   readonly books = 0;
   readonly recorded: boolean;
   readonly #depth: boolean;
+  readonly #levels: boolean;
   readonly #wanted: Wanted;
+  /** The last whole book of each market, while no level of it has changed. */
+  readonly #whole = new Map<string, WholeBook>();
+  /** Books of which levels have changed. */
+  readonly #changed: KeptBooks;
   #lastSeq: number | null = null;
 
-  constructor({ depth = false, recorded = false }: AdapterOptions) {
+  constructor({ depth = false, levels = false, recorded = false }: AdapterOptions) {
     this.#depth = depth;
+    this.#levels = levels;
     this.recorded = recorded;
     this.#wanted = new Wanted(recorded);
+    this.#changed = new KeptBooks(depth);
   }
 
   read(frame: unknown): FrameReading {
@@ -85,21 +95,24 @@ class NativeAdapter implements VenueAdapter {
 
   subscribe(markets: readonly string[]): unknown[] {
     this.#wanted.add(markets);
-    return [{ op: 'subscribe', markets: [...markets] }];
+    return this.ask(markets);
   }
 
   /** The protocol has no message for it. */
   unsubscribe(markets: readonly string[]): unknown[] {
     this.#wanted.remove(markets);
+    for (const market of markets) this.#forget(market);
     return [];
   }
 
   ask(markets: readonly string[]): unknown[] {
-    return [{ op: 'subscribe', markets: [...markets] }];
+    const levels = this.#levels ? { levels: true } : {};
+    return [{ op: 'subscribe', markets: [...markets], ...levels }];
   }
 
   /** The next frame of the market has its whole top. */
   lose(market: string): unknown[] {
+    this.#forget(market);
     return this.recorded ? [] : this.ask([market]);
   }
 
@@ -110,15 +123,106 @@ class NativeAdapter implements VenueAdapter {
   reset(): void {
     this.#lastSeq = null;
     this.#wanted.clear();
+    this.#whole.clear();
+    this.#changed.clear();
   }
 
   #readFields(fields: Fields | null): FrameReading {
     const type = nameOf(fields?.type);
     if (fields === null || type === null) return refused('unreadable', 'no type');
     const jump = this.#jumps(type, fields.seq);
-    const reading = this.#wanted.kept(readType(type, fields, this.#depth));
+    const reading = this.#wanted.kept(this.#readBook(type, fields));
     reading.jump = jump;
     return reading;
+  }
+
+  #readBook(type: string, fields: Fields): FrameReading {
+    const market = nameOf(fields.market);
+    if (market === null) return readType(type, fields);
+    switch (type) {
+      case 'snapshot':
+        return this.#snapshot(market, fields);
+      case 'quote':
+        return this.#told(market, readQuote(market, fields), null);
+      case 'level':
+        return this.#level(market, fields);
+      default:
+        return readType(type, fields);
+    }
+  }
+
+  #snapshot(market: string, fields: Fields): FrameReading {
+    const yesBids = bookSide(fields.yesBids, levelOf);
+    const yesAsks = bookSide(fields.yesAsks, levelOf);
+    if (yesBids === null || yesAsks === null) {
+      return this.#lost('snapshot', market, 'unreadable levels');
+    }
+    const status = statusOrResult(market, fields);
+    if (typeof status === 'string') {
+      const end = fields.status === 'resolved' ? [undecided(market, status)] : [];
+      return this.#lost('snapshot', market, status, end);
+    }
+    const book = wholeBookTick(market, yesBids, yesAsks, this.#depth);
+    const ticks = status.kind === 'status' ? statusWithBook(status.status, book) : [status, book];
+    return this.#told(market, said('snapshot', ticks), { yesBids, yesAsks });
+  }
+
+  /** One level of a book that has come whole. Rule W99 (feeds/FORMATS.md). */
+  #level(market: string, fields: Fields): FrameReading {
+    const price = priceE4OfCents(fields.priceCents);
+    const size = wholeContractsE2(fields.contracts);
+    const { side } = fields;
+    const isRead = price !== null && size !== null && (side === 'yes' || side === 'no');
+    if (!isRead) return this.#lost('level', market, 'unreadable price, size or side');
+    const problem = this.#keepWhole(market);
+    if (problem !== null) return this.#lost('level', market, problem);
+    const change = size - this.#changed.sizeAt(market, side, price);
+    this.#changed.set(market, side, price, size);
+    const reading = said('level', [this.#changed.tickOf(market)]);
+    if (this.#levels) reading.levels = { kind: 'change', market, side, price, change, size };
+    return reading;
+  }
+
+  /** The last whole book is kept level by level from now on. A text tells why it is not. */
+  #keepWhole(market: string): string | null {
+    if (this.#changed.has(market)) return null;
+    const whole = this.#whole.get(market);
+    if (whole === undefined) return 'level before snapshot';
+    this.#whole.delete(market);
+    return this.#changed.replace(market, whole.yesBids, whole.yesAsks.map(asAsk));
+  }
+
+  /** A frame has told a book. `whole`: all of it, or null for its top alone. */
+  #told(market: string, reading: FrameReading, whole: WholeBook | null): FrameReading {
+    this.#forget(market);
+    const hasRoom = this.#wanted.has(market) && this.#whole.size < BOOKS_MAX;
+    if (whole !== null && hasRoom) this.#whole.set(market, whole);
+    if (!this.#levels) return reading;
+    reading.levels =
+      whole === null
+        ? { kind: 'unknown', market }
+        : { kind: 'book', market, yes: whole.yesBids, no: whole.yesAsks.map(asAsk) };
+    return reading;
+  }
+
+  /** Nobody knows the book, and a live connection asks for it. */
+  #lost(
+    type: string,
+    market: string,
+    reason: string,
+    before: readonly VenueTick[] = [],
+  ): FrameReading {
+    const reading = refused(type, reason, [...before, unknownBook(market)]);
+    const asked = this.lose(market);
+    if (type === 'level' && asked.length > 0) {
+      reading.send = asked.map((message) => ({ message, afterMs: 0 }));
+    }
+    return reading;
+  }
+
+  #forget(market: string): void {
+    this.#whole.delete(market);
+    this.#changed.forget(market);
   }
 
   #jumps(type: string, seq: unknown): boolean {
@@ -129,15 +233,21 @@ class NativeAdapter implements VenueAdapter {
   }
 }
 
-function readType(type: string, fields: Fields, depth: boolean): FrameReading {
+/** Far above any real catalog. The bound keeps a venue's frames from filling the memory. */
+const BOOKS_MAX = 100_000;
+
+type WholeBook = { yesBids: readonly Level[]; yesAsks: readonly Level[] };
+
+/** A frame that is not of a book, or names no market. */
+function readType(type: string, fields: Fields): FrameReading {
   if (type === 'heartbeat') return said(type, []);
   if (type === 'game') return readGame(fields);
   const market = nameOf(fields.market);
   switch (type) {
     case 'snapshot':
-      return market === null ? refused(type, 'no market') : readSnapshot(market, fields, depth);
     case 'quote':
-      return market === null ? refused(type, 'no market') : readQuote(market, fields);
+    case 'level':
+      return refused(type, 'no market');
     case 'trade':
       return market === null ? refused(type, 'no market') : readTrade(market, fields);
     case 'status': {
@@ -149,22 +259,6 @@ function readType(type: string, fields: Fields, depth: boolean): FrameReading {
     default:
       return refused(type, 'unknown type');
   }
-}
-
-function readSnapshot(market: string, fields: Fields, depth: boolean): FrameReading {
-  const bids = bookSide(fields.yesBids, levelOf);
-  const asks = bookSide(fields.yesAsks, levelOf);
-  if (bids === null || asks === null) {
-    return refused('snapshot', 'unreadable levels', [unknownBook(market)]);
-  }
-  const status = statusOrResult(market, fields);
-  if (typeof status === 'string') {
-    const end = fields.status === 'resolved' ? [undecided(market, status)] : [];
-    return refused('snapshot', status, [...end, unknownBook(market)]);
-  }
-  const book = wholeBookTick(market, bids, asks, depth);
-  const ticks = status.kind === 'status' ? statusWithBook(status.status, book) : [status, book];
-  return said('snapshot', ticks);
 }
 
 function readQuote(market: string, fields: Fields): FrameReading {

@@ -88,8 +88,10 @@ limited(
     limitFiles(t, statSync(path.join(dir, 'control', 'data.mdb')).size);
     // Until nothing goes any more: the file is longer than what is in use of it.
     const filled = async () => {
+      const marketNames: string[] = [];
       for (let n = 1; n < 100; n++) {
-        await store.putNumbers({ marketNames: ['x'.repeat(100_000 * n)], instrumentIds: [] });
+        marketNames.push('x'.repeat(100_000 * n));
+        await store.putNumbers({ marketNames, instrumentIds: [] });
       }
     };
     await t.throwsAsync(filled(), { instanceOf: DiskFull });

@@ -5,6 +5,11 @@ import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
 import { ControlDamage, ControlTable } from '../../../api/identity/control-table.ts';
+import {
+  type ControlTables,
+  ControlValues,
+  openControlTables,
+} from '../../../api/identity/control-tables.ts';
 import { keyStatus, newKey } from '../../../api/identity/keys.ts';
 import { newOrganization } from '../../../api/identity/organizations.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
@@ -239,3 +244,69 @@ test('V4: prices stop first here and start here last', async (t) => {
   t.false(switches.venueData);
   t.deepEqual(store.switches(), { venueData: false });
 });
+
+test('K64: names of numbers are stored in pieces, of which a change writes the last', async (t) => {
+  const directory = temporaryDir(t);
+  const first = new ControlStore(directory);
+  t.is(first.numbers(), null);
+  const empty = { marketNames: [], instrumentIds: [] };
+  await first.putNumbers(empty);
+  t.deepEqual(first.numbers(), empty, 'a store that a server has used');
+  const names = (count: number, prefix: string) =>
+    Array.from({ length: count }, (_, at) => `${prefix}${at}`);
+  let numbers = empty as { marketNames: string[]; instrumentIds: string[] };
+  for (const count of [1, 249, 250, 251, 700, 1503]) {
+    const marketNames = names(count, 'venue_a/T');
+    numbers = { marketNames, instrumentIds: names(count - 1, 'ins_') };
+    await first.putNumbers(numbers);
+    t.deepEqual(first.numbers(), numbers, String(count));
+  }
+  const other = { ...numbers, marketNames: names(1503, 'venue_a/U') };
+  await t.throwsAsync(first.putNumbers(other), { message: /number of a name has changed/ });
+  const fewer = { ...numbers, instrumentIds: [] };
+  await t.throwsAsync(first.putNumbers(fewer), { message: /number of a name has changed/ });
+  await first.close();
+  t.deepEqual(await piecesIn(directory), [7, 7]);
+
+  // As a store of before has them: all of them in one value.
+  await inPieces(directory, async (tables, values) => {
+    for (const key of tables.names.keys({})) await tables.names.remove(key);
+    values.putSync('numbers', numbers);
+  });
+  const later = new ControlStore(directory);
+  t.deepEqual(later.numbers(), numbers);
+  const more = { ...numbers, marketNames: names(1760, 'venue_a/T') };
+  await later.putNumbers(more);
+  await later.close();
+  t.deepEqual(await piecesIn(directory), [2, 0], 'only what is new is in pieces');
+  const again = new ControlStore(directory);
+  t.deepEqual(again.numbers(), more);
+  await again.close();
+  await inPieces(directory, async ({ names: pieces }) => {
+    await pieces.remove(pieces.keys({})[0]!);
+  });
+  const damaged = new ControlStore(directory);
+  t.teardown(() => damaged.close());
+  t.throws(() => damaged.numbers(), { message: /damaged: names \[.*\] are not the next/ });
+});
+
+/** How many pieces of each list a store has. */
+async function piecesIn(directory: string): Promise<number[]> {
+  const keys: string[] = [];
+  await inPieces(directory, async ({ names }) => void keys.push(...names.keys({})));
+  return ['marketNames/', 'instrumentIds/'].map(
+    (list) => keys.filter((key) => key.startsWith(list)).length,
+  );
+}
+
+async function inPieces(
+  directory: string,
+  act: (tables: ControlTables, values: ControlValues) => Promise<void>,
+): Promise<void> {
+  const root = open<Buffer, string>({
+    path: join(directory, 'control'),
+    ...{ maxDbs: 32, encoding: 'binary' as const },
+  });
+  await act(openControlTables({ root, entries: 0 })!, new ControlValues(root));
+  await root.close();
+}

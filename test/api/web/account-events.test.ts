@@ -34,6 +34,16 @@ test('an order that is new was placed, and has ended where it rests no more', (t
   t.deepEqual(typesBetween(look(filled), look(filled)), []);
 });
 
+test('T209: an order that was changed between two looks is told with the limit in force', (t) => {
+  const look = (order = orderOf()) => ({ orders: [order], trades: [] });
+  const changed = orderOf({ limitCents: orderOf().limitCents! + 1 });
+  t.like(changesBetween(look(), look(changed), NOW), [{ type: 'order_amended', order: changed }]);
+  t.deepEqual(typesBetween(look(), look(orderOf({ contracts: 7 }))), ['order_amended']);
+  t.deepEqual(typesBetween(look(changed), look(changed)), []);
+  const part = orderOf({ limitCents: changed.limitCents, filledContracts: 4 });
+  t.deepEqual(typesBetween(look(), look(part)), ['order_part_filled', 'order_amended']);
+});
+
 test('a trade that is new was opened, and has ended once it has a time of that; the newest first', (t) => {
   const open = tradeOf();
   const sold = tradeOf({ status: 'closed', closeReason: 'sold', closedAt: NOW });

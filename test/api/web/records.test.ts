@@ -146,6 +146,43 @@ pageTest(
 );
 
 pageTest(
+  'U55: every board counts all fills, or realistic ones alone, by keyboard and on a phone',
+  onDay(async (t, stage) => {
+    const { page } = await enter(t, stage, 'Ada', { at: '#/boards' });
+    const names = async (caption: string) => (await rowsOf(page, caption)).map(([, who]) => who);
+    t.is((await names('Leaderboard')).length, (await answered(stage, '/leaderboard')).rows.length);
+    const asked = page.waitForRequest((request) => {
+      return request.url().includes('/v1/leaderboard') && request.url().includes('fills=realistic');
+    });
+    await page.getByLabel('Trades').focus();
+    await page.keyboard.press('ArrowDown');
+    await page.waitForURL(/#\/boards\?fills=realistic$/);
+    await asked;
+    const { rows } = await answered(stage, '/leaderboard?fills=realistic');
+    t.deepEqual(rows, [], 'all trades of the day are under simple fills');
+    await page.getByText('Only trades count that were placed under realistic fills').waitFor();
+    await page.getByText('Nobody is on this board.').waitFor();
+
+    await page.setViewportSize(NARROW);
+    for (const [tab, none] of [
+      ['Evaluation', 'Nobody is on this board.'],
+      ['Your evaluation', 'None of your picks ended in this window.'],
+      ['Your edge', 'None of your picks has settled in this window.'],
+    ] as const) {
+      await page.getByRole('tab', { name: tab, exact: true }).click();
+      await page.getByText(none).waitFor();
+      await page.waitForURL(/fills=realistic/);
+      t.is(await page.getByLabel('Trades').inputValue(), 'realistic', tab);
+      t.false(await scrollsSideways({ page, context: page.context() }), tab);
+    }
+    await page.getByRole('tab', { name: 'Evaluation', exact: true }).click();
+    await page.getByLabel('Trades').selectOption('All fills');
+    await page.getByRole('row').nth(1).waitFor();
+    t.is((await names('Evaluation')).length, (await answered(stage, '/eval')).rows.length);
+  }),
+);
+
+pageTest(
   'U52: a market with a result says who won, in the card of its game and in its own view',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Bert', { at: '#/markets' });

@@ -28,6 +28,7 @@ const QUEUED = new URL('../../golden/format/queue-tables.json', import.meta.url)
 
 const NETTED = new URL('../../golden/format/net-tables.json', import.meta.url);
 
+const LATCHED = new URL('../../golden/format/latch-tables.json', import.meta.url);
 const MARKED = new URL('../../golden/format/mark-tables.json', import.meta.url);
 const REALISTIC = new URL('../../golden/format/realism-tables.json', import.meta.url);
 
@@ -111,7 +112,8 @@ function markedState(): StoredState {
   engine.tick(quoteTick({ market: 1 }));
   const { account } = placeOrder();
   const made = { account, group: uuidOf(400), contractsLimit: 250, windowSeconds: 15 };
-  engine.command({ kind: 'make_order_group', atMs: NOON_MS, ...made, counting: null });
+  const latches = false;
+  engine.command({ kind: 'make_order_group', atMs: NOON_MS, ...made, latches, counting: null });
   const limit = { instrumentId: AWAY, limitPriceCents: 3, timeInForce: 'gtc' } as const;
   const orders = [{ ...limit, postOnly: true }, limit, { ...limit, limitPriceCents: 90 }];
   for (const [number, order] of orders.entries()) {
@@ -177,6 +179,19 @@ test('T190: pages note what an order closes, and what it has traded', (t) => {
   const golden = JSON.parse(readFileSync(NETTED, 'utf8')) as Record<string, Stored>;
   const { nets } = storedIn(nettedState());
   t.deepEqual({ nets }, golden);
+});
+
+test('T202: pages note which order groups latch, and whether they are triggered', (t) => {
+  const golden = JSON.parse(readFileSync(LATCHED, 'utf8')) as Record<string, Stored>;
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  const of = { atMs: NOON_MS, account: placeOrder().account, counting: null };
+  for (const id of [1, 2]) {
+    const made = { group: uuidOf(id), contractsLimit: 250, windowSeconds: 15, latches: true };
+    engine.command({ kind: 'make_order_group', ...of, ...made });
+  }
+  engine.command({ kind: 'change_order_group', ...of, group: uuidOf(2), change: 'trigger' });
+  const { group_latches } = storedIn(engine.state());
+  t.deepEqual({ group_latches }, golden);
 });
 
 test('T158, T160, D107: pages note what orders were placed under, and what is on its way', (t) => {

@@ -96,6 +96,36 @@ test('H10 to H13: candles of every interval are those that rows and prints alone
   }
 });
 
+test('H34: a market that rests keeps its records, and its candles are those of before', (t) => {
+  const ticks = randomTicks(SEED);
+  const recorder = record(temporary(t));
+  const unrested = record(temporary(t));
+  t.teardown(() => [recorder, unrested].map((one) => one.close()));
+  for (let from = 0; from < ticks.length; from += 97) {
+    const part = packed(ticks.slice(from, from + 97));
+    recorder.takePacked(part);
+    unrested.takePacked(part);
+    recorder.candles.rest(0);
+    recorder.store.rest(0);
+  }
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  const atMs = recorder.nowMs + 1;
+  const late = { atMs: atMs + 1, source: 0, market: 0, yesPriceCents: 50, contracts: 2 } as const;
+  for (const one of [recorder, unrested]) {
+    take(one, { kind: 'result', atMs, source: 0, market: 0, ...pays });
+    // A venue may tell a trade after the result.
+    take(one, { kind: 'trade', ...late, side: 'yes' }, quoteTick({ atMs: atMs + 2 }));
+    one.advance(atMs + 200_000);
+  }
+  t.deepEqual(plainly(recorder), plainly(unrested));
+  for (const interval of INTERVALS) {
+    const of = (one: Recorder) => asked(one).candles({ interval }).candles;
+    t.deepEqual(of(recorder), of(unrested), interval);
+  }
+  t.deepEqual(plainly(recorder).trades.at(-1)!.atMs, atMs + 1);
+  t.true(plainly(recorder).rows.at(-1)!.atMs <= atMs, 'no row follows a result');
+});
+
 test('H10: without a live price all through, bid, ask and mid are null', (t) => {
   const recorder = record(temporary(t));
   t.teardown(() => recorder.close());

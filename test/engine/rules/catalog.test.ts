@@ -1,4 +1,5 @@
 import test from 'ava';
+import { marketNamed } from '../../../engine/rules/catalog.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import type { PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
 import {
@@ -317,6 +318,70 @@ test('K59, T121: what is dropped after its result is described by the log, also 
   t.is(shown().refused, 'market_resolved');
 });
 
+test('K59, T129: what is dropped after its result keeps its game, its venue and its closing, also after a crash', (t) => {
+  // It trades on two markets of venue_a, so it has no home market. Venue_b tells no result.
+  const entry = CATALOG.instruments.find(({ id }) => id === ROUTED)!;
+  const other = { ...entry.listings[0]!, venueMarketId: 'T1' };
+  const both = {
+    ...entry,
+    listings: [...entry.listings, other],
+    closesAt: new Date(NOON_MS - 1).toISOString(),
+  };
+  const engine = engineWith({ ...CATALOG, instruments: [both] });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  for (const market of [T1, T2]) {
+    engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market, ...pays });
+  }
+  const [game] = CATALOG.games;
+  const isFinal = { ...game!, status: 'final' } as const;
+  engine.command({
+    kind: 'catalog',
+    atMs: NOON_MS,
+    catalog: { ...CATALOG, games: [isFinal], instruments: [] },
+  });
+  const nothing: Catalog = { ...CATALOG, games: [], instruments: [] };
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: nothing });
+  const shown = () => {
+    const named = { instrumentId: ROUTED, atMs: NOON_MS };
+    const quote = engine.query({ kind: 'instrument_quote', ...named });
+    const book = engine.query({ kind: 'book', ...named });
+    const { matchup, gameStatus, omitted } = JSON.parse(quote.ok ? quote.body : '{}');
+    return { matchup, gameStatus, omitted, venue: JSON.parse(book.ok ? book.body : '{}').venue };
+  };
+  for (let round = 0; round < 3; round++) {
+    t.true(engine.state().instruments[2]!.isPast);
+    t.deepEqual(shown(), {
+      matchup: 'Away at Home',
+      gameStatus: 'final',
+      omitted: [
+        { venue: 'venue_a', note: 'market resolved' },
+        { venue: 'venue_a', note: 'market resolved' },
+        { venue: 'venue_b', note: 'market closed' },
+      ],
+      venue: 'venue_a',
+    });
+    if (round === 1) engine.checkpoint();
+    engine.crash();
+    engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: nothing });
+  }
+});
+
+test('K59, T18: what is dropped after its result before it opens still says when it opens, also after a crash', (t) => {
+  const opensAt = new Date(NOON_MS + 1000).toISOString();
+  const later = CATALOG.instruments.map((entry) => ({ ...entry, opensAt }));
+  const engine = engineWith({ ...CATALOG, instruments: later });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: T1, ...pays });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments: [] } });
+  for (let round = 0; round < 2; round++) {
+    const quote = engine.query({ kind: 'instrument_quote', instrumentId: AWAY, atMs: NOON_MS });
+    const { omitted } = JSON.parse(quote.ok ? quote.body : '{}');
+    t.deepEqual(omitted, [{ venue: 'venue_a', note: `opens at ${opensAt}` }]);
+    engine.checkpoint();
+    engine.crash();
+  }
+});
+
 test('K59: what is dropped with an open trade, or without a result, keeps its description', (t) => {
   const engine = engineWith(CATALOG);
   engine.tick(quoteTick());
@@ -326,6 +391,89 @@ test('K59: what is dropped with an open trade, or without a result, keeps its de
     engine.state().instruments.map(({ isPast }) => isPast),
     [false, false, false, false],
   );
+});
+
+test('K61: a market that is over and in no list keeps its result alone, in columns', (t) => {
+  const engine = engineWith(CATALOG);
+  const pays = { outcome: 'scalar', yesPayoutCents: 64, noPayoutCents: 36 } as const;
+  const said = () => {
+    engine.tick(quoteTick());
+    for (const side of ['yes', 'no'] as const) {
+      const on = { atMs: NOON_MS, source: 0, market: T1 };
+      engine.tick({ kind: 'trade', ...on, yesPriceCents: 41, contracts: 3, side });
+      engine.tick({ kind: 'status', ...on, status: 'paused' });
+    }
+  };
+  said();
+  engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: T1, ...pays });
+  const before = { ...engine.state().markets[T1]! };
+  t.false(before.isPast, 'it is in a list');
+  t.not(before.quote, null);
+  const others = CATALOG.instruments.filter(({ id }) => id !== AWAY && id !== AWAY_NO);
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments: others } });
+
+  const { venue, ticker, outcome, payouts, resolvedAtMs, settlement } = before;
+  const kept = { venue, ticker, outcome, payouts, resolvedAtMs, settlement, corrections: 0 };
+  const forgotten = { quote: null, lastTrade: null, status: 'open', book: null, isPast: true };
+  const market = () => engine.state().markets[T1]!;
+  const isKept = (what: string) => {
+    t.like(market(), { ...kept, ...forgotten }, what);
+    t.is(marketNamed(engine.state(), 'venue_a/T1'), market(), what);
+    t.is(engine.state().marketsByName.has('venue_a/T1'), false, what);
+    t.deepEqual(engine.conservation(), [], what);
+  };
+  isKept('at once');
+  said();
+  isKept('whatever its venue says');
+  t.throws(() => Object.assign(market(), { status: 'paused' }), { instanceOf: TypeError });
+  engine.checkpoint();
+  engine.crash();
+  isKept('after a start from a checkpoint');
+
+  const correction = {
+    correction: 1,
+    outcome: 'no',
+    yesPayoutCents: 0,
+    noPayoutCents: 100,
+  } as const;
+  const settled = engine.command({ kind: 'settle', atMs: NOON_MS, market: T1, ...correction });
+  t.true(settled.ok);
+  Object.assign(kept, { outcome: 'no', payouts: null, corrections: 1 });
+  isKept('after a correction');
+  engine.crash();
+  isKept('after a start from the log');
+
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
+  t.like(market(), { ...kept, isPast: false }, 'a catalog lists it again');
+  t.is(engine.state().marketsByName.get('venue_a/T1'), market());
+  const ids = engine.state().instruments.map(({ id }) => id);
+  t.deepEqual(ids, CATALOG.instrumentIds);
+  t.deepEqual(engine.conservation(), []);
+});
+
+test('K62: a catalog is sent with its new names alone', (t) => {
+  const engine = engineWith(CATALOG);
+  const names = (catalog: Catalog) => {
+    const { marketNames, instrumentIds } = catalog;
+    return { marketNames, instrumentIds };
+  };
+  const next: Catalog = {
+    ...CATALOG,
+    marketNames: [...CATALOG.marketNames, 'venue_a/T9'],
+    instrumentIds: [...CATALOG.instrumentIds, 'ins_9'],
+  };
+  const named = { markets: CATALOG.marketNames.length, instruments: CATALOG.instrumentIds.length };
+  const more = { ...next, marketNames: ['venue_a/T9'], instrumentIds: ['ins_9'] };
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: more, named });
+  t.deepEqual(names(engine.state().catalog), names(next));
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: more, named });
+  t.deepEqual(names(engine.state().catalog), names(next), 'names that it has are no new ones');
+  engine.crash();
+  t.deepEqual(names(engine.state().catalog), names(next));
+  const ahead = { markets: 99, instruments: 99 };
+  t.throws(() => engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: more, named: ahead }), {
+    message: /lacks names that nobody has sent/,
+  });
 });
 
 const relabelled = (label: string): Catalog => ({

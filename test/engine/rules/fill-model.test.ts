@@ -113,6 +113,7 @@ test('engine/rules/fill-model.ts: a model sees quotes, orders and what they cons
       seen.push(`consumed ${consumption.contracts}`);
       return model.consume(consumption, nowMs);
     },
+    forget: () => {},
     timeWasSet: () => model.timeWasSet(),
   };
   Object.assign(state, { fillModel: recorder });

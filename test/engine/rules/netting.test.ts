@@ -8,6 +8,7 @@ import { digest } from '../../../engine/audit/digest.ts';
 import type { Netting, PlaceOrder } from '../../../engine/rules/messages.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
 import {
+  ALICE,
   createEngineScenario,
   HOME,
   idOfOrder,
@@ -31,6 +32,23 @@ function ask(
 ) {
   return scenario.buy(contracts, { instrumentId: HOME, side: 'no', netting, ...order });
 }
+
+/** A change of a netting order by its owner: the refusal's code, or the order. */
+function amend(
+  { engine, nowMs }: Scenario,
+  orderId: string,
+  change: { contracts?: number; limitPriceCents?: number },
+): Row {
+  const reply = engine.command({
+    ...{ kind: 'amend', atMs: nowMs, account: ALICE, orderId, contracts: null },
+    ...{ limitPriceCents: null, idempotencyKey: `amend-${changes++}`, mayOpen: true },
+    ...{ mayTrade: true, counting: null },
+    ...change,
+  });
+  return reply.ok ? (JSON.parse(reply.body) as { order: Row }).order : { code: reply.code };
+}
+
+let changes = 0;
 
 const restsAt = (limitPriceCents: number) => ({ timeInForce: 'gtc', limitPriceCents }) as const;
 
@@ -363,6 +381,76 @@ scenarioTest(
     ]);
   },
 );
+
+scenarioTest(
+  'T201: a netting order whose new limit trades closes first, and opens what is left',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 41, 43);
+    scenario.buy(4);
+    const id = idOfOrder(ask(scenario, 10, restsAt(40)));
+    // Bought since then: it is free, so it is closed, too.
+    scenario.buy(3);
+    t.is(scenario.account().heldDollars, 2.4);
+    t.like(amend(scenario, id, { limitPriceCents: 60 }), {
+      ...{ status: 'executed', filledContracts: 10, fillPriceCents: 59, limitCents: 60 },
+    });
+    t.deepEqual(openTrades(scenario), [['no', 3, 1.77]]);
+    t.is(scenario.account().heldDollars, 0);
+    t.is(scenario.account().balanceDollars, 100_000 - 7 * 0.43 + 7 * 0.41 - 1.77);
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
+
+scenarioTest(
+  'T201: what another order closes is not closed, and what is left waits at the new limit',
+  (t, createScenario) => {
+    const scenario = createScenario({ fillModel: 'book_depth' });
+    scenario.book(WIN, [[40, 50]], [[43, 50]]);
+    scenario.buy(10);
+    const other = idOfOrder(ask(scenario, 4, restsAt(30), 'close'));
+    const id = idOfOrder(ask(scenario, 5, restsAt(35)));
+    scenario.book(WIN, [[40, 8]], [[43, 50]]);
+    // Six are free of the other one: eight trade, of which two open, and four wait.
+    const changed = amend(scenario, id, { contracts: 12, limitPriceCents: 60 });
+    t.like(changed, { status: 'resting', filledContracts: 8, holdDollars: 2.4 });
+    t.deepEqual(openTrades(scenario), [
+      ['yes', 4, 1.72],
+      ['no', 2, 1.2],
+    ]);
+    t.like(scenario.order(other), { status: 'resting', remainingContracts: 4 });
+    t.deepEqual(scenario.engine.conservation(), []);
+    scenario.book(WIN, [[41, 9]], [[43, 50]]);
+    t.like(scenario.order(id), { status: 'executed', filledContracts: 12 });
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
+
+scenarioTest(
+  'T201: a close that trades as it is changed opens nothing, needs no cash, and pays each fee',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 49, 50);
+    scenario.buy(200_000);
+    const realism = { ...PRESETS.simple, fees: 'venue' } as const;
+    const wide = idOfOrder(ask(scenario, 200_000, { ...restsAt(40), realism }));
+    t.is(scenario.account().balanceDollars, 0);
+    // 100,000 more would cost 51,000 dollars and a fee, of which the sale brings 98,000.
+    t.is(amend(scenario, wide, { contracts: 400_000, limitPriceCents: 51 }).code, SHORT);
+    t.like(amend(scenario, wide, { contracts: 300_000, limitPriceCents: 51 }), {
+      ...{ status: 'executed', filledContracts: 300_000 },
+    });
+    t.deepEqual(scenario.engine.conservation(), []);
+    const close = idOfOrder(scenario.buy(100_000, { ...restsAt(40), netting: 'close' }));
+    t.is(amend(scenario, close, { contracts: 100_001, limitPriceCents: 50 }).code, BAD);
+    t.like(amend(scenario, close, { limitPriceCents: 50 }), { status: 'executed', action: 'sell' });
+    t.deepEqual(openTrades(scenario), []);
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
+
+const SHORT = 'insufficient_balance';
+const BAD = 'invalid_request';
 
 test('T195, T198: what would close more than is held, or holds for it, fails the audit', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });

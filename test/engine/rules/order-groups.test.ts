@@ -1,6 +1,6 @@
 import test from 'ava';
 import { audit } from '../../../engine/audit/audit.ts';
-import type { MakeOrderGroup, Reply } from '../../../engine/rules/messages.ts';
+import type { ChangeOrderGroup, MakeOrderGroup, Reply } from '../../../engine/rules/messages.ts';
 import { ORDER_GROUPS_MAX } from '../../../engine/rules/order-groups.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
 import { ALICE, BOB, type Scenario, scenarioTest, WIN } from '../../model/scenario.ts';
@@ -24,7 +24,8 @@ let groups = 0;
 function makeGroup({ engine, nowMs }: Scenario, over: Partial<MakeOrderGroup> = {}): Read {
   const group = uuidOf(5000 + groups++, nowMs);
   const of = { account: ALICE, group, contractsLimit: 10, windowSeconds: 15, counting: null };
-  return read(engine.command({ kind: 'make_order_group', atMs: nowMs, ...of, ...over }));
+  const latches = false;
+  return read(engine.command({ kind: 'make_order_group', atMs: nowMs, ...of, latches, ...over }));
 }
 
 const groupIdOf = ({ body }: Read) => (body.orderGroup as { orderGroupId: string }).orderGroupId;
@@ -157,12 +158,105 @@ scenarioTest('T162, T222: under latency its orders end when their cancels arrive
   t.like(scenario.order(placed), { status: 'canceled', cancelReason: 'canceled_by_owner' });
 });
 
+/** The refusal's code, or null. */
+function change(
+  { engine, nowMs }: Scenario,
+  group: string,
+  to: ChangeOrderGroup['change'],
+  account = ALICE,
+): string | null {
+  const of = { atMs: nowMs, account, group, change: to, counting: null };
+  return read(engine.command({ kind: 'change_order_group', ...of })).code;
+}
+
+scenarioTest('T202, T204: a group that latches refuses orders until it is reset', (t, create) => {
+  const scenario = create();
+  scenario.quote(WIN, 40, 43);
+  const orderGroupId = groupIdOf(makeGroup(scenario, { latches: true }));
+  const rests = scenario.limitBuy(30, 6, { orderGroupId });
+  scenario.limitBuy(43, 10, { orderGroupId });
+  t.like(scenario.order(idOf(rests)), CANCELED);
+  t.is(scenario.limitBuy(30, 1, { orderGroupId }).code, 'order_group_limit');
+  // Its fills have left the window, and it is still triggered.
+  scenario.nowMs += 20_000;
+  scenario.quote(WIN, 40, 43);
+  t.like(listed(scenario)[0]!, { tradedContracts: 0, isReached: true });
+  t.is(scenario.limitBuy(30, 1, { orderGroupId }).code, 'order_group_limit');
+  t.is(change(scenario, orderGroupId, 'reset'), null);
+  t.like(listed(scenario)[0]!, { tradedContracts: 0, isReached: false });
+  // A reset begins the window again, too.
+  scenario.limitBuy(43, 9, { orderGroupId });
+  t.is(change(scenario, orderGroupId, 'reset'), null);
+  t.is(scenario.limitBuy(43, 9, { orderGroupId }).code, null);
+  t.like(listed(scenario)[0]!, { tradedContracts: 9, isReached: false });
+  t.is(change(scenario, orderGroupId, 'reset', BOB), 'order_group_not_found');
+});
+
+scenarioTest('T203: a trigger and a limit that is reached end the orders', (t, create) => {
+  const scenario = create();
+  scenario.quote(WIN, 40, 43);
+  const orderGroupId = groupIdOf(makeGroup(scenario));
+  const first = scenario.limitBuy(30, 6, { orderGroupId });
+  const free = scenario.limitBuy(30, 6);
+  t.is(change(scenario, orderGroupId, 'trigger'), null);
+  t.like(scenario.order(idOf(first)), { ...CANCELED, holdDollars: 0 });
+  t.like(scenario.order(idOf(free)), { status: 'resting' });
+  t.is(scenario.limitBuy(30, 1, { orderGroupId }).code, 'order_group_limit');
+  t.is(change(scenario, orderGroupId, 'reset'), null);
+  const second = scenario.limitBuy(30, 6, { orderGroupId });
+  scenario.limitBuy(43, 8, { orderGroupId });
+  t.is(change(scenario, orderGroupId, { contractsLimit: 9 }), null);
+  t.like(scenario.order(idOf(second)), { status: 'resting' });
+  t.is(change(scenario, orderGroupId, { contractsLimit: 8 }), null);
+  t.like(scenario.order(idOf(second)), CANCELED);
+  t.like(listed(scenario)[0]!, { contractsLimit: 8, isReached: true });
+  // More room alone lets no order in: it is to be reset.
+  t.is(change(scenario, orderGroupId, { contractsLimit: 90 }), null);
+  t.is(scenario.limitBuy(30, 1, { orderGroupId }).code, 'order_group_limit');
+  t.deepEqual(scenario.engine.conservation(), []);
+});
+
+test('T204, D3: a restart knows which groups are triggered, with and without a checkpoint', (t) => {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+  const { account } = placeOrder();
+  const of = { atMs: NOON_MS, account, counting: null };
+  for (const id of [1, 2, 3]) {
+    const made = { group: uuidOf(id), contractsLimit: id, windowSeconds: 15, latches: id > 1 };
+    engine.command({ kind: 'make_order_group', ...of, ...made });
+  }
+  const triggers = { kind: 'change_order_group', ...of, change: 'trigger' } as const;
+  engine.command({ ...triggers, group: uuidOf(2) });
+  const before = engine.digest();
+  engine.crash();
+  t.deepEqual(engine.digest(), before);
+  engine.checkpoint();
+  engine.crash();
+  t.deepEqual(engine.digest(), before);
+  engine.command({ kind: 'remove_order_group', ...of, group: uuidOf(2) });
+  // It takes the row of the removed one, and nothing of it.
+  const again = { group: uuidOf(4), contractsLimit: 4, windowSeconds: 15, latches: false };
+  engine.command({ kind: 'make_order_group', ...of, ...again });
+  engine.crash();
+  const query = { kind: 'order_groups', atMs: NOON_MS, account } as const;
+  const reply = engine.query(query);
+  t.true(reply.ok);
+  const { orderGroups } = JSON.parse((reply as { body: string }).body);
+  t.deepEqual(
+    orderGroups.map((group: Row) => [group.contractsLimit, group.isReached]),
+    [
+      [1, false],
+      [3, false],
+      [4, false],
+    ],
+  );
+});
+
 test('T217, D3: groups are the same after a restart, in whatever rows they are', (t) => {
   const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
   const { account } = placeOrder();
   const of = { atMs: NOON_MS, account, counting: null };
   const make = (id: number) => {
-    const limits = { contractsLimit: id, windowSeconds: 15 };
+    const limits = { contractsLimit: id, windowSeconds: 15, latches: id === 2 };
     const made = engine.command({ kind: 'make_order_group', ...of, group: uuidOf(id), ...limits });
     t.true(made.ok);
   };
@@ -183,7 +277,7 @@ test('T217, D3: a restart knows groups, their orders and their fills', (t) => {
   engine.tick(quoteTick({ market: 1 }));
   const { account } = placeOrder();
   const made = { account, group: uuidOf(9), contractsLimit: 10, windowSeconds: 15, counting: null };
-  engine.command({ kind: 'make_order_group', atMs: NOON_MS, ...made });
+  engine.command({ kind: 'make_order_group', atMs: NOON_MS, ...made, latches: false });
   const order = { instrumentId: AWAY, timeInForce: 'gtc', orderGroupId: made.group } as const;
   t.true(engine.command(placeOrder({ ...order, limitPriceCents: 90, contracts: 9 })).ok);
   const waits = placeOrder({ ...order, limitPriceCents: 3, contracts: 9, postOnly: true });

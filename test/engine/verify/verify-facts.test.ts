@@ -1,17 +1,19 @@
 /** Breaches of facts that a checkpoint covers: nothing plays them again, so each must be looked at. */
 import test, { type ExecutionContext } from 'ava';
 import type { Uuid } from '../../../engine/base/units.ts';
-import { ByteReader } from '../../../engine/format/bytes.ts';
+import { ByteReader, ByteWriter } from '../../../engine/format/bytes.ts';
 import type { Message } from '../../../engine/format/codec.ts';
-import { readFact } from '../../../engine/format/fact-layouts.ts';
+import { readFact, writeFact } from '../../../engine/format/fact-layouts.ts';
 import { INDEX_CLASS, placeAt } from '../../../engine/index/entry.ts';
 import { LogReader } from '../../../engine/log/log-reader.ts';
 import { uuidWords } from '../../../engine/memory/uuid-words.ts';
-import type { Fact } from '../../../engine/rules/facts.ts';
+import type { Fact, FactPlace } from '../../../engine/rules/facts.ts';
 import type { DepthLevel } from '../../../engine/rules/messages.ts';
+import type { StoredState } from '../../../engine/shard/core/create-state.ts';
 import { identityOf } from '../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../engine/shard/store/shard-log.ts';
-import { auditFacts, type PlacedFact } from '../../../engine/verify/audit-facts.ts';
+import { auditFacts } from '../../../engine/verify/audit-facts.ts';
+import type { KeptAudit } from '../../../engine/verify/kept-audit.ts';
 import { verifyShard } from '../../../engine/verify/verify.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
@@ -202,6 +204,19 @@ test.serial(
   },
 );
 
+type PlacedFact = { number: number; fact: Fact; place: FactPlace };
+
+/** Audits facts one by one, each at its own place. */
+function auditOf(state: StoredState, facts: readonly PlacedFact[], kept: KeptAudit | null = null) {
+  const records = facts.map(({ number, fact, place: { record, offset } }) => {
+    const to = new ByteWriter();
+    to.packed(new Uint8Array(offset));
+    writeFact(to, fact);
+    return { position: record, firstNumber: number, payload: to.copy(), at: offset };
+  });
+  return auditFacts(state, records, kept);
+}
+
 /** A shard's state and facts, to be audited with a change of one of them. */
 async function stateAndFacts(dir: string) {
   const ids = await tradedShard(dir);
@@ -224,7 +239,7 @@ test.serial(
   async (t) => {
     const { ids, shard, facts } = await stateAndFacts(tempDir(t));
     const { state } = shard;
-    t.deepEqual(auditFacts(state, facts).problems, []);
+    t.deepEqual(auditOf(state, facts).problems, []);
     const end = facts.find(
       ({ fact }) => fact.kind === 'order_ended' && fact.order === ids.canceled,
     )!;
@@ -238,14 +253,11 @@ test.serial(
         const { record, offset } = placeAt(words, at);
         if (record !== end.place.record || offset !== end.place.offset) each(words, at);
       });
-    const { problems } = auditFacts(state, left);
+    const { problems } = auditOf(state, left);
     t.is(problems.length, 1, problems.join('; '));
     t.regex(problems[0]!, /^fact \d+ \(order_placed\): neither rests nor has an end$/);
     index.forEach = forEach;
-    t.regex(
-      auditFacts(state, left).problems.join('; '),
-      /^index: has \d+ entries, and the log \d+/,
-    );
+    t.regex(auditOf(state, left).problems.join('; '), /^index: has \d+ entries, and the log \d+/);
     await shard.abandon();
   },
 );
@@ -259,7 +271,7 @@ test.serial('T187: levels that are not those of the fill before are named', asyn
   const problemsWith = (levels: Of<'fill_noted'>['levels'], before: PlacedFact[]) => {
     const note = { ...facts[at]!, fact: { ...facts[at]!.fact, levels } as Fact };
     const all = [...before, note, ...facts.slice(at + 1)];
-    return auditFacts(
+    return auditOf(
       state,
       all.map((one, nth) => ({ ...one, number: nth + 1 })),
     ).problems;
@@ -281,8 +293,8 @@ test.serial('D97: an order that ended before ends again, and the index has both'
   const { state } = shard;
   const last = facts.at(-1)!;
   const tail = last.place.record + 10_000;
-  const kept = { facts: last.number, digest: 0, tail, ...auditFacts(state, facts).kept };
-  t.deepEqual(auditFacts(state, [], kept).problems, []);
+  const kept = { facts: last.number, digest: 0, tail, ...auditOf(state, facts).kept };
+  t.deepEqual(auditOf(state, [], kept).problems, []);
   const { fact } = facts.find((one) => {
     return one.fact.kind === 'order_ended' && one.fact.order === ids.canceled;
   })!;
@@ -291,7 +303,7 @@ test.serial('D97: an order that ended before ends again, and the index has both'
   const { orderCanceled } = INDEX_CLASS;
   state.records.index.add(account, orderCanceled, w0, w1, w2, w3, tail, 0);
   const again = { number: last.number + 1, fact, place: { record: tail, offset: 0 } };
-  const { problems } = auditFacts(state, [again], kept);
+  const { problems } = auditOf(state, [again], kept);
   t.true(
     problems.some((line) => /the index finds another end of order/.test(line)),
     problems.join('; '),
@@ -301,10 +313,14 @@ test.serial('D97: an order that ended before ends again, and the index has both'
 
 type Levels = { yesBids: DepthLevel[]; yesAsks: DepthLevel[] };
 
-/** Verifies a shard by levels after these orders of Alice, each at the levels of its moment. */
+/**
+ * Verifies a shard by levels after these orders of Alice, each at the levels of its moment; `change`
+ * plants something in the facts.
+ */
 async function problemsAfter(
   t: ExecutionContext,
   steps: readonly (Levels & { command: Message })[],
+  change: (facts: Fact[]) => void = () => {},
 ) {
   const dir = tempDir(t);
   const shard = await openShard(dir, 1000, 'book_depth');
@@ -320,7 +336,8 @@ async function problemsAfter(
     t.true(reply?.ok, JSON.stringify(reply));
   }
   t.is([...shard.state.orders.rows()].length, 0, 'all orders have ended');
-  await shard.abandon();
+  await shard.close();
+  rewriteLog(dir, (records) => change(records.flatMap(({ facts }) => facts)));
   return (await verifyShard(dir, 0, 1, null))!.problems;
 }
 
@@ -340,6 +357,74 @@ test.serial(
     t.deepEqual(problems, []);
   },
 );
+
+test.serial('T236: each fill is within the limit that its order had then', async (t) => {
+  const at = (yesAsk: DepthLevel): Levels => ({ yesBids: [[30, 9]], yesAsks: [yesAsk] });
+  const order = placeOrder({ account: ALICE, limitPriceCents: 43, contracts: 9 });
+  const { orderId, account } = order;
+  const of = { atMs: NOON_MS, account, orderId, counting: null };
+  const terms = { contracts: null, limitPriceCents: 35, mayOpen: true, mayTrade: true };
+  // The quote before it fills the other order.
+  const low = { account: ALICE, limitPriceCents: 1, contracts: 1, timeInForce: 'ioc' } as const;
+  const problemsOf = (change: (facts: Fact[]) => void) =>
+    problemsAfter(
+      t,
+      [
+        { ...at([43, 4]), command: order },
+        { ...at([43, 4]), command: { kind: 'amend', ...of, ...terms, idempotencyKey: 'lower' } },
+        { ...at([35, 3]), command: placeOrder(low) },
+        { ...at([34, 9]), command: placeOrder({ ...low, idempotencyKey: 'low' }) },
+      ],
+      change,
+    );
+  t.deepEqual(await problemsOf(() => {}), []);
+  const at44 = (which: 0 | 1, priceCents: number) => (facts: Fact[]) => {
+    const parts = facts.filter((fact) => fact.kind === 'order_part_filled');
+    t.is(parts.length, 2, 'one before the change, and one after it');
+    parts[which]!.priceCents = priceCents;
+  };
+  const beyond = (cents: number) =>
+    new RegExp(`^fact \\d+ \\(order_part_filled\\): was filled at ${cents}, beyond its limit$`);
+  const named = (problems: string[], cents: number) =>
+    problems.filter((line) => beyond(cents).test(line)).length;
+  t.is(named(await problemsOf(at44(0, 44)), 44), 1, 'beyond the first limit');
+  t.is(named(await problemsOf(at44(1, 40)), 40), 1, 'within the first limit, beyond the second');
+  const last = await problemsOf((facts) => {
+    const filled = facts.filter((fact) => fact.kind === 'order_filled');
+    Object.assign(filled.find((fact) => fact.order === orderId)!, { priceCents: 36 });
+  });
+  t.true(
+    last.some((line) => /\(order_filled\): was filled at 36, beyond its limit$/.test(line)),
+    last.join('; '),
+  );
+});
+
+test.serial('D101: many waiting orders are remembered, and long placements', async (t) => {
+  const dir = tempDir(t);
+  const shard = await openShard(dir, 100_000);
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  const orders = Array.from({ length: 300 }, (_, nth) => {
+    const idempotencyKey = nth % 7 === 0 ? `${nth}`.padEnd(200, '.') : `${nth}`;
+    return placeOrder({ account: ALICE, limitPriceCents: 2, contracts: 1, idempotencyKey });
+  });
+  shard.run(orders);
+  for (const { account, orderId } of orders) {
+    const [reply] = shard.run([
+      { kind: 'cancel', atMs: NOON_MS, account, orderId, counting: null },
+    ]);
+    t.true(reply?.ok);
+  }
+  await shard.close();
+  t.deepEqual((await verifyShard(dir, 0, 1))!.problems, []);
+  rewriteLog(dir, (records) => {
+    for (const fact of records.flatMap((record) => record.facts)) {
+      if (fact.kind === 'order_ended') fact.feesCents = 1;
+    }
+  });
+  const { problems } = (await verifyShard(dir, 0, 1))!;
+  const charged = problems.filter((line) => /: has fees and pays none, or the reverse$/.test(line));
+  t.true(charged.length >= 100, problems.slice(0, 3).join('; '));
+});
 
 test.serial('T192, D16: a trade that grows is counted once, whatever opens after it', async (t) => {
   const at = (size: number): Levels => ({

@@ -1,8 +1,12 @@
 import test from 'ava';
 import fc from 'fast-check';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
+import { FollowedLevels } from '../../../engine/rules/followed-levels.ts';
+import type { Tick } from '../../../engine/rules/messages.ts';
 import { catalogErrorText, parseCatalog } from '../../../feeds/catalog/catalog.ts';
+import { createIngest } from '../../../feeds/ingest/ingest.ts';
 import { catalogFileOf, tickerOf } from '../../../feeds/simulator/catalog-file.ts';
+import { numberedText, prepare } from '../../../feeds/simulator/client.ts';
 import { createModel, type NativeFrame } from '../../../feeds/simulator/model.ts';
 import { quoteAt } from '../../../feeds/simulator/price-walk.ts';
 import {
@@ -11,6 +15,7 @@ import {
   type SimGame,
   scheduleUntil,
 } from '../../../feeds/simulator/schedule.ts';
+import { nativeAdapter } from '../../../feeds/venues/native/frames.ts';
 
 const START = Date.parse('2026-10-04T12:00:00.000Z');
 const MINUTE = 60_000;
@@ -370,4 +375,69 @@ test('N23: asked for depth, it sends books by their levels', (t) => {
     }
   }
   t.true(snapshots > 500, `${snapshots} snapshots`);
+});
+
+test('W99, W100: levels and prints are those that queues need, and lead to the whole book', (t) => {
+  const model = createModel(SCHEDULE, 'venue_a', START, { depth: true });
+  const alike = createModel(SCHEDULE, 'venue_a', START, { depth: true });
+  const markets = model.markets();
+  const ticks: Tick[] = [];
+  const adapter = nativeAdapter({ depth: true, levels: true });
+  t.deepEqual(adapter.subscribe(markets), [{ op: 'subscribe', markets, levels: true }]);
+  const counted: string[] = [];
+  const ingest = createIngest({
+    marketNumber: (_, market) => markets.indexOf(market),
+    sink: (tick) => void ticks.push(tick),
+    log: ({ reason }) => void counted.push(reason),
+    levels: true,
+  });
+  const session = ingest.session('venue_a', adapter, 0);
+  let seq = 0;
+  const send = (frames: readonly NativeFrame[], atMs: number) => {
+    for (const frame of frames) session.frame(numberedText(prepare(frame), ++seq), atMs);
+  };
+  for (const market of markets) send(model.introduce(market, true)!, START);
+  for (let atMs = START + 500; atMs <= START + 5 * MINUTE; atMs += 500) {
+    const ofLevels: NativeFrame[] = [];
+    const frames = model.step(atMs, ofLevels);
+    t.deepEqual(frames, alike.step(atMs), 'others get the same frames, whoever follows');
+    const isBook = ({ type }: NativeFrame) => type === 'quote';
+    t.false(ofLevels.some(isBook));
+    send(
+      ofLevels.filter((frame) => 'market' in frame && markets.includes(frame.market)),
+      atMs,
+    );
+  }
+  t.deepEqual(counted, []);
+  const prints = ticks.filter((tick) => tick.kind === 'print');
+  const trades = ticks.filter((tick) => tick.kind === 'trade');
+  t.true(prints.length > 100);
+  t.is(prints.length, trades.length);
+  t.true(
+    prints.every(({ decrease }) => decrease > 0),
+    'each print explains a decrease',
+  );
+  const quotes = ticks.filter((tick) => tick.kind === 'quote');
+  t.true(quotes.length > 1000);
+  t.false(
+    quotes.some(({ crossed }) => crossed),
+    'no book crosses on its way',
+  );
+
+  // Whoever follows the changes has the book that a later subscriber gets whole.
+  const followed = new FollowedLevels();
+  for (const tick of ticks) {
+    if (tick.kind === 'levels') followed.replace(tick, 0);
+    if (tick.kind === 'level') followed.followedBy(tick, 0)!.set(tick.side, tick.price, tick.size);
+  }
+  for (const [number, market] of markets.entries()) {
+    const [snapshot] = model.introduce(market, true)!;
+    if (snapshot?.type !== 'snapshot') return t.fail('it begins with its book');
+    const { yesBids, yesAsks } = snapshot;
+    const { yes, no } = followed.of(number)!.levels();
+    const bids = yesBids.map(([cents, size]) => [cents * 100, size * 100]);
+    const asks = yesAsks.map(([cents, size]) => [(100 - cents) * 100, size * 100]);
+    t.deepEqual([...yes].reverse(), bids as never, market);
+    t.deepEqual([...no].reverse(), asks as never, market);
+  }
 });

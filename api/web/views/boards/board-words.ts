@@ -1,6 +1,6 @@
-/** The texts of the boards. */
+/** The texts of the boards. Rule U55 (api/RULES.md). */
 import type { EvalPick, EvalRow, Leaderboard } from '../../../client/generated.js';
-import type { Metric } from '../../state/score-text.ts';
+import type { Fills, Metric } from '../../state/score-text.ts';
 
 export type Kind = Leaderboard['kind'];
 
@@ -49,6 +49,15 @@ export const METRICS: readonly { value: Metric; text: string; meaning: string }[
       'The mean profit or loss per pick in dollars, less the entry fee of venue_a: more is better.',
   },
 ];
+
+export const FILLS: readonly { value: Fills; text: string }[] = [
+  { value: 'all', text: 'All fills' },
+  { value: 'realistic', text: 'Realistic fills alone' },
+];
+
+/** What `realistic` leaves out of a board. */
+export const FILLS_HINT =
+  'Only trades count that were placed under realistic fills: with a queue, a delay, and the venue’s fees.';
 
 /** `Last 30 days` */
 export function windowText(window: string): string {

@@ -5,13 +5,14 @@ import { ViewHead } from '../../parts/view-head.tsx';
 import { needOwnId } from '../../state/own-id.ts';
 import { replace } from '../../state/route.ts';
 import { hrefOf, type ViewProps } from '../../state/route-text.ts';
+import type { Fills } from '../../state/score-text.ts';
 import { isVisitor } from '../../state/visitor.ts';
 import { FindTrader } from '../trader/find-trader.tsx';
-import { KINDS, METRICS, windowOf } from './board-words.ts';
+import { FILLS, KINDS, METRICS, windowOf } from './board-words.ts';
 import { EvalTab } from './eval-tab.tsx';
 import { LeaderboardTab } from './leaderboard-tab.tsx';
 import { OwnEvalTab } from './own-eval-tab.tsx';
-import { FILLS, VerdictTab } from './verdict-tab.tsx';
+import { VerdictTab } from './verdict-tab.tsx';
 
 type Tab = 'leaderboard' | 'eval' | 'own' | 'verdict';
 
@@ -32,7 +33,12 @@ export function BoardsView({ query }: ViewProps) {
   const show = (changed: Readonly<Record<string, string | null>>) => {
     replace(hrefOf('boards', '', { ...query, ...changed }));
   };
-  const pickWindow = (picked: string) => show({ window: picked });
+  const counted = {
+    window,
+    fills: (FILLS.find(({ value }) => value === query.fills) ?? FILLS[0]!).value,
+    onWindow: (picked: string) => show({ window: picked }),
+    onFills: (picked: Fills) => show({ fills: picked }),
+  };
   return (
     <>
       <ViewHead title="Boards" />
@@ -41,33 +47,24 @@ export function BoardsView({ query }: ViewProps) {
         label="Boards"
         tabs={tabs}
         open={tab.name}
-        onOpen={(name) => show({ tab: name, window: null, fills: null })}
+        onOpen={(name) => show({ tab: name, window: null })}
       >
         {tab.name === 'leaderboard' && (
           <LeaderboardTab
-            window={window}
+            {...counted}
             kind={(KINDS.find(({ value }) => value === query.kind) ?? KINDS[0]!).value}
-            onWindow={pickWindow}
             onKind={(kind) => show({ kind })}
           />
         )}
         {tab.name === 'eval' && (
           <EvalTab
-            window={window}
+            {...counted}
             metric={(METRICS.find(({ value }) => value === query.metric) ?? METRICS[0]!).value}
-            onWindow={pickWindow}
             onMetric={(metric) => show({ metric })}
           />
         )}
-        {tab.name === 'own' && <OwnEvalTab window={window} onWindow={pickWindow} />}
-        {tab.name === 'verdict' && (
-          <VerdictTab
-            window={window}
-            fills={(FILLS.find(({ value }) => value === query.fills) ?? FILLS[0]!).value}
-            onWindow={pickWindow}
-            onFills={(fills) => show({ fills })}
-          />
-        )}
+        {tab.name === 'own' && <OwnEvalTab {...counted} />}
+        {tab.name === 'verdict' && <VerdictTab {...counted} />}
       </Tabs>
     </>
   );

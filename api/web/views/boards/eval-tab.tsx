@@ -9,28 +9,28 @@ import type { Metric } from '../../state/score-text.ts';
 import { BoardState } from './board-state.tsx';
 import { METRICS } from './board-words.ts';
 import { EvalTable } from './eval-table.tsx';
-import { WindowField } from './window-field.tsx';
+import { type Counted, FillsField, FillsHint, WindowField } from './window-field.tsx';
 
-type Props = {
-  window: string;
+type Props = Counted & {
   metric: Metric;
-  onWindow(window: string): void;
   onMetric(metric: Metric): void;
 };
 
-export function EvalTab({ window, metric, onWindow, onMetric }: Props) {
-  const load = () => void evalBoard.load(window, metric);
+export function EvalTab({ window, fills, metric, onWindow, onFills, onMetric }: Props) {
+  const load = () => void evalBoard.load(window, metric, fills);
   useEffect(() => {
     load();
     return () => evalBoard.clear();
-  }, [window, metric]);
+  }, [window, metric, fills]);
   return (
     <div class="board">
       <div class="board-filters">
         <SelectField label="Metric" value={metric} options={METRICS} onPick={onMetric} />
         <WindowField window={window} onPick={onWindow} />
+        <FillsField fills={fills} onPick={onFills} />
       </div>
       <p class="hint">{METRICS.find(({ value }) => value === metric)!.meaning}</p>
+      <FillsHint fills={fills} />
       <HowToRead />
       <Loading
         of={evalBoard.now.value}

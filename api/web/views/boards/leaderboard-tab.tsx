@@ -12,28 +12,28 @@ import { counted, money, signedMoney, signedPercent, whole } from '../../state/f
 import { BoardState } from './board-state.tsx';
 import { KINDS, type Kind } from './board-words.ts';
 import { TraderLink } from './trader-link.tsx';
-import { WindowField } from './window-field.tsx';
+import { type Counted, FillsField, FillsHint, WindowField } from './window-field.tsx';
 
-type Props = {
-  window: string;
+type Props = Counted & {
   kind: Kind;
-  onWindow(window: string): void;
   onKind(kind: Kind): void;
 };
 
-export function LeaderboardTab({ window, kind, onWindow, onKind }: Props) {
-  const load = () => void leaderboard.load(window, kind);
+export function LeaderboardTab({ window, fills, kind, onWindow, onFills, onKind }: Props) {
+  const load = () => void leaderboard.load(window, kind, fills);
   useEffect(() => {
     load();
     return () => leaderboard.clear();
-  }, [window, kind]);
+  }, [window, kind, fills]);
   return (
     <div class="board">
       <div class="board-filters">
         <SelectField label="Ranked by" value={kind} options={KINDS} onPick={onKind} />
         <WindowField window={window} onPick={onWindow} />
+        <FillsField fills={fills} onPick={onFills} />
       </div>
       <p class="hint">{KINDS.find(({ value }) => value === kind)!.meaning}</p>
+      <FillsHint fills={fills} />
       <Loading
         of={leaderboard.now.value}
         skeleton={<Skeleton lines={10} of="the leaderboard" />}

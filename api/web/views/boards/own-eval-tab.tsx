@@ -13,23 +13,23 @@ import { needTradeLabels, ownEval, tradeLabels } from '../../state/boards.ts';
 import { whole } from '../../state/format.ts';
 import { scoreText } from '../../state/score-text.ts';
 import { sentence, slateReason } from './board-words.ts';
-import { WindowField } from './window-field.tsx';
+import { type Counted, FillsField, FillsHint, WindowField } from './window-field.tsx';
 
 const PAGE_ROWS = 50;
 
-type Props = { window: string; onWindow(window: string): void };
-
-export function OwnEvalTab({ window, onWindow }: Props) {
-  const load = () => void ownEval.load(window);
+export function OwnEvalTab({ window, fills, onWindow, onFills }: Counted) {
+  const load = () => void ownEval.load(window, fills);
   useEffect(() => {
     load();
     return () => ownEval.clear();
-  }, [window]);
+  }, [window, fills]);
   return (
     <div class="board">
       <div class="board-filters">
         <WindowField window={window} onPick={onWindow} />
+        <FillsField fills={fills} onPick={onFills} />
       </div>
+      <FillsHint fills={fills} />
       <p class="hint">
         This list has your picks that ended in the window, also picks placed while private. The
         means on the board count only the slate. On each market, this is your first pick that was

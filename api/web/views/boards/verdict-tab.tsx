@@ -2,31 +2,18 @@
 import { useEffect } from 'preact/hooks';
 import type { Verdict } from '../../../client/generated.js';
 import { type Fact, Facts } from '../../parts/facts.tsx';
-import { SelectField } from '../../parts/field.tsx';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
-import { type Fills, verdict } from '../../state/boards.ts';
+import { verdict } from '../../state/boards.ts';
 import { whole } from '../../state/format.ts';
 import { intervalText, scoreText } from '../../state/score-text.ts';
 import { sentence } from './board-words.ts';
 import { IntervalAxis, IntervalPlot } from './interval-plot.tsx';
 import { scaleOf } from './interval-scale.ts';
 import { MEASURES, neededText, verdictWords } from './verdict-words.ts';
-import { WindowField } from './window-field.tsx';
+import { type Counted, FillsField, WindowField } from './window-field.tsx';
 
-export const FILLS: readonly { value: Fills; text: string }[] = [
-  { value: 'all', text: 'All fills' },
-  { value: 'realistic', text: 'Realistic fills alone' },
-];
-
-type Props = {
-  window: string;
-  fills: Fills;
-  onWindow(window: string): void;
-  onFills(fills: Fills): void;
-};
-
-export function VerdictTab({ window, fills, onWindow, onFills }: Props) {
+export function VerdictTab({ window, fills, onWindow, onFills }: Counted) {
   const load = () => void verdict.load(window, fills);
   useEffect(() => {
     load();
@@ -36,7 +23,7 @@ export function VerdictTab({ window, fills, onWindow, onFills }: Props) {
     <div class="board">
       <div class="board-filters">
         <WindowField window={window} onPick={onWindow} />
-        <SelectField label="Trades" value={fills} options={FILLS} onPick={onFills} />
+        <FillsField fills={fills} onPick={onFills} />
       </div>
       <p class="hint">
         Luck makes profits, too. This asks whether your settled picks did better than luck explains,

@@ -1,12 +1,31 @@
-/** The window of a board: one of a few, or any number of days. */
+/** What a board counts: its window, one of a few or any number of days, and which fills. */
 import { useEffect, useState } from 'preact/hooks';
 import { SelectField, TextField } from '../../parts/field.tsx';
-import { windowOfDays, windowText } from './board-words.ts';
+import type { Fills } from '../../state/score-text.ts';
+import { FILLS, FILLS_HINT, windowOfDays, windowText } from './board-words.ts';
 
 const WINDOWS = ['1d', '7d', '30d', '90d', 'all'];
 const OTHER = 'other';
 
+/** What a board counts, and how that changes. */
+export type Counted = {
+  window: string;
+  fills: Fills;
+  onWindow(window: string): void;
+  onFills(fills: Fills): void;
+};
+
 type Props = { window: string; onPick(window: string): void };
+type FillsProps = { fills: Fills; onPick(fills: Fills): void };
+
+export function FillsField({ fills, onPick }: FillsProps) {
+  return <SelectField label="Trades" value={fills} options={FILLS} onPick={onPick} />;
+}
+
+/** Nothing while all fills count. */
+export function FillsHint({ fills }: Pick<FillsProps, 'fills'>) {
+  return fills === 'all' ? null : <p class="hint">{FILLS_HINT}</p>;
+}
 
 export function WindowField({ window, onPick }: Props) {
   const [picksOther, setPicksOther] = useState(false);

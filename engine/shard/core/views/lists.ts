@@ -15,6 +15,7 @@ import {
 } from '../../../base/units.ts';
 import { type JsonWriter, memberNames } from '../../../format/json-writer.ts';
 import { firstUuidAt, uuidTimeMs } from '../../../memory/uuid-words.ts';
+import { instrumentOf } from '../../../rules/catalog.ts';
 import type { ClosedTrade } from '../../../rules/events.ts';
 import { type EndedOrder, ORDER_ENDS, TRADE_ENDS } from '../../../rules/finished-records.ts';
 import { isLimit } from '../../../rules/flags.ts';
@@ -83,7 +84,7 @@ function wantedOf(
 ): Wanted | null {
   const account = state.accountIds.find(id);
   const { instrumentId, toMs } = only;
-  const instrument = instrumentId === null ? null : state.instrumentsById.get(instrumentId);
+  const instrument = instrumentId === null ? null : instrumentOf(state, instrumentId);
   if (account === NO_ROW || instrument === undefined) return null;
   const end = toMs === null ? null : firstUuidAt(toMs);
   const isSooner = end !== null && (before === null || end < before);

@@ -36,7 +36,7 @@ function shown({ orderGroups }: ShardState, group: GroupRow, nowMs: EpochMs) {
     contractsLimit,
     windowSeconds,
     tradedContracts: orderGroups.tradedContracts(group, nowMs),
-    isReached: orderGroups.isReached(group, nowMs),
+    isReached: orderGroups.refuses(group, nowMs),
     createdAt: isoOf(uuidTimeMs(id)),
   };
 }

@@ -15,7 +15,7 @@ import {
   type Uuid,
   VENUES,
 } from '../../../base/units.ts';
-import { type JsonWriter, memberNames, pieceOf } from '../../../format/json-writer.ts';
+import { type JsonWriter, memberNames, memberWords, pieceOf } from '../../../format/json-writer.ts';
 import { uuidTimeMs } from '../../../memory/uuid-words.ts';
 import type { Event, OrderEnded, OrderOutcome, OrderPlaced } from '../../../rules/events.ts';
 import type { EndedOrder } from '../../../rules/finished-records.ts';
@@ -36,9 +36,6 @@ import { writeTradeOf } from './trade.ts';
 
 const NAMES = memberNames(
   'orderId',
-  'action',
-  'instrumentSide',
-  'orderSide',
   'contracts',
   'filledContracts',
   'remainingContracts',
@@ -49,7 +46,6 @@ const NAMES = memberNames(
   'expiresAt',
   'status',
   'createdAt',
-  'type',
   'cancelReason',
   'tradeId',
   'executedAt',
@@ -66,11 +62,19 @@ const NAMES = memberNames(
   'postOnly',
   'orderGroupId',
   'feesDollars',
-  'mode',
   'venueData',
 );
 
+const ACTION = memberWords('action', 'buy', 'sell');
+const INSTRUMENT_SIDE = memberWords('instrumentSide', 'yes', 'no');
+const ORDER_SIDE = memberWords('orderSide', 'yes', 'no');
+const TYPE = memberWords('type', 'limit', 'market');
+const STATUS = memberWords('status', 'resting', 'executed', 'canceled');
+const MODE = memberWords('mode', 'paper');
 const NOT_ENDED = pieceOf(',"executedAt":null,"canceledAt":null');
+/** Of most orders. */
+const PLAIN = pieceOf(',"postOnly":false,"orderGroupId":null,"feesDollars":null');
+const NOT_PENDING = pieceOf(',"pendingUntil":null');
 
 /** The shown fields of an order as it was placed. */
 type Placed = TradedSide & Pick<OrderPlaced, PlacedField>;
@@ -151,9 +155,12 @@ export function writeEnded(to: JsonWriter, naming: Naming, placed: Placed, outco
   const start = to.open();
   const { feesCents } = outcome;
   writeFields(to, naming, placed, outcome.status, {
-    ...{ filledContracts: filled, held: 0, feesCents, pendingUntilMs: null },
+    filledContracts: filled,
+    held: 0,
+    feesCents,
+    pendingUntilMs: null,
   });
-  to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
+  to.piece(isLimit(placed.terms) ? TYPE.limit : TYPE.market);
   to.text(NAMES.cancelReason, outcome.reason);
   to.text(NAMES.tradeId, outcome.tradeId);
   const { status, atMs } = outcome;
@@ -192,7 +199,7 @@ export function writeStanding(
   writeFields(to, naming, placed, 'resting', { ...soFar, held });
   to.piece(NOT_ENDED);
   to.time(NAMES.updatedAt, uuidTimeMs(placed.orderId));
-  to.text(NAMES.type, isLimit(terms) ? 'limit' : 'market');
+  to.piece(isLimit(terms) ? TYPE.limit : TYPE.market);
   to.null(NAMES.cancelReason);
   to.text(NAMES.tradeId, tradeId);
   writeVenuePrice(to, naming, NAMES.fillPriceCents, shownPrice(placed, fillPriceCents));
@@ -204,7 +211,7 @@ function writeWholeResting(to: JsonWriter, state: ShardState, placed: Placed, ro
   const position = state.orders.col.position.get(row);
   const start = to.open();
   writeResting(to, state, placed, row);
-  to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
+  to.piece(isLimit(placed.terms) ? TYPE.limit : TYPE.market);
   to.null(NAMES.cancelReason);
   if (position === NO_ROW) to.null(NAMES.tradeId);
   else to.idAt(NAMES.tradeId, state.positions.col.id, position);
@@ -247,12 +254,14 @@ function writeFields(
   { filledContracts, held, feesCents, pendingUntilMs }: OrderMoney,
 ): void {
   const { orderId, contracts, terms, fillModel } = placed;
-  const shown = shownAs(placed);
+  const isSale = isShownAsSale(placed);
   to.text(NAMES.orderId, orderId);
-  to.text(NAMES.action, shown.action);
+  to.piece(isSale || terms.action === 'sell' ? ACTION.sell : ACTION.buy);
   writeInstrument(to, naming, placed.instrument);
-  to.text(NAMES.instrumentSide, shown.instrumentSide);
-  to.text(NAMES.orderSide, shown.side);
+  const instrumentSide = isSale ? oppositeSide(placed.instrumentSide) : placed.instrumentSide;
+  to.piece(instrumentSide === 'yes' ? INSTRUMENT_SIDE.yes : INSTRUMENT_SIDE.no);
+  const side = isSale ? oppositeSide(placed.side) : placed.side;
+  to.piece(side === 'yes' ? ORDER_SIDE.yes : ORDER_SIDE.no);
   to.number(NAMES.contracts, contracts);
   to.number(NAMES.filledContracts, filledContracts);
   to.number(NAMES.remainingContracts, contracts - filledContracts);
@@ -260,28 +269,27 @@ function writeFields(
   to.dollars(NAMES.holdDollars, held);
   to.text(NAMES.timeInForce, terms.timeInForce);
   to.time(NAMES.expiresAt, terms.expiresAtMs);
-  to.text(NAMES.status, status);
-  to.time(NAMES.pendingUntil, pendingUntilMs);
+  if (status === 'resting') to.piece(STATUS.resting);
+  else to.text(NAMES.status, status);
+  if (pendingUntilMs === null) to.piece(NOT_PENDING);
+  else to.time(NAMES.pendingUntil, pendingUntilMs);
   to.time(NAMES.createdAt, uuidTimeMs(orderId));
   writeOrderTerms(to, terms);
   to.text(NAMES.fillModel, fillModel);
-  to.flag(NAMES.postOnly, placed.postOnly);
-  to.text(NAMES.orderGroupId, placed.group);
-  if (feesCents === null) to.null(NAMES.feesDollars);
-  else to.dollars(NAMES.feesDollars, feesCents);
+  const isPlain = !placed.postOnly && placed.group === null && feesCents === null;
+  if (isPlain) to.piece(PLAIN);
+  else {
+    to.flag(NAMES.postOnly, placed.postOnly);
+    to.text(NAMES.orderGroupId, placed.group);
+    if (feesCents === null) to.null(NAMES.feesDollars);
+    else to.dollars(NAMES.feesDollars, feesCents);
+  }
   writeMarketTicker(to, naming, placed.market);
 }
 
 /** A buy that only closes what the other side holds is shown as the sale that it is. Rule T197. */
 function isShownAsSale({ netting }: Pick<Placed, 'netting'>): boolean {
   return netting !== null && !netting.opens;
-}
-
-function shownAs(placed: Pick<Placed, 'netting' | 'terms' | 'side' | 'instrumentSide'>) {
-  const { side, instrumentSide, terms } = placed;
-  if (!isShownAsSale(placed)) return { action: terms.action, side, instrumentSide };
-  const sold = { side: oppositeSide(side), instrumentSide: oppositeSide(instrumentSide) };
-  return { action: 'sell', ...sold };
 }
 
 function shownPrice(placed: Pick<Placed, 'netting'>, priceCents: PriceCents | null) {
@@ -332,9 +340,10 @@ export function writePlacement(
   const venue = soFar?.venue ?? outcome?.venue ?? null;
   const fillPriceCents = soFar?.priceCents ?? outcome?.fillPriceCents ?? null;
   const start = to.open();
-  to.text(NAMES.status, rests ? 'resting' : executed ? 'executed' : 'canceled');
-  to.text(NAMES.action, shownAs(placed).action);
-  to.text(NAMES.type, isLimit(placed.terms) ? 'limit' : 'market');
+  to.piece(rests ? STATUS.resting : executed ? STATUS.executed : STATUS.canceled);
+  const isSell = isShownAsSale(placed) || placed.terms.action === 'sell';
+  to.piece(isSell ? ACTION.sell : ACTION.buy);
+  to.piece(isLimit(placed.terms) ? TYPE.limit : TYPE.market);
   to.text(NAMES.idempotencyKey, placed.idempotencyKey);
   to.flag(NAMES.replayed, replayed);
   to.time(NAMES.originalCreatedAt, replayed ? uuidTimeMs(placed.orderId) : null);
@@ -347,7 +356,7 @@ export function writePlacement(
     writeTradeOf(to, state, placed.account, outcome!.tradeId!);
   } else to.null(NAMES.trade);
   to.text(NAMES.fillVenue, venue === null ? null : VENUES[venue]!);
-  to.text(NAMES.mode, 'paper');
+  to.piece(MODE.paper);
   to.flag(NAMES.venueData, state.switches.venueData);
   writeVenuePrice(to, state, NAMES.fillPriceCents, shownPrice(placed, fillPriceCents));
   to.close(start);

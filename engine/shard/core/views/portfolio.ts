@@ -3,14 +3,12 @@
 import {
   type AccountRow,
   type Cents,
-  dollarsOf,
   type EpochMs,
-  isoOf,
   NO_ROW,
   START_BALANCE_CENTS,
   type Uuid,
 } from '../../../base/units.ts';
-import { type JsonWriter, memberNames } from '../../../format/json-writer.ts';
+import { type JsonWriter, memberNames, pieceOf } from '../../../format/json-writer.ts';
 import type { AccountQuery, PortfolioQuery } from '../../../rules/queries.ts';
 import { resetView } from '../../../rules/reset.ts';
 import type { ShardState } from '../../../rules/state.ts';
@@ -22,6 +20,25 @@ const POSITIONS_MAX = 500;
 const ORDERS_MAX = 200;
 
 const NAMES = memberNames(
+  'balanceDollars',
+  'netWorthDollars',
+  'openStakeDollars',
+  'heldDollars',
+  'openPositions',
+  'restingOrders',
+  'run',
+  'runStartedAt',
+  'startBalanceDollars',
+  'adjustmentsInRunDollars',
+  'pnlSinceResetDollars',
+  'selfResetEnabled',
+  'resetBlockedBy',
+  'nextResetAt',
+  'lifetimePnlDollars',
+  'resets',
+  'busts',
+  'lastResetAt',
+  'points',
   'account',
   'positions',
   'positionsCount',
@@ -47,9 +64,11 @@ export function writePortfolio(to: JsonWriter, state: ShardState, query: Portfol
     ? newest(state.positionIds, state.positionsOfAccount.of(account), POSITIONS_MAX)
     : [];
   const start = to.open();
-  const isPersonal = query.organizationSlug === null;
-  const view = isOpen ? accountView(state, account, { nowMs: query.atMs, isPersonal }) : null;
-  to.json(NAMES.account, view);
+  if (isOpen) {
+    const look = { nowMs: query.atMs, isPersonal: query.organizationSlug === null };
+    to.piece(NAMES.account);
+    writeAccount(to, state, account, worthOf(state, account, query.atMs), look);
+  } else to.null(NAMES.account);
   to.list(NAMES.positions, positions, (row) => writePosition(to, state, row, query.atMs));
   to.number(NAMES.positionsCount, positionsCount);
   to.flag(NAMES.positionsTruncated, positionsCount > POSITIONS_MAX);
@@ -62,63 +81,85 @@ export function writePortfolio(to: JsonWriter, state: ShardState, query: Portfol
 }
 
 /** Points equal net worth, also before the first trade. Rule M22 (engine/RULES.md). */
-export function accountAnswer(state: ShardState, { atMs, account: id }: AccountQuery) {
+export function writeAccountAnswer(
+  to: JsonWriter,
+  state: ShardState,
+  { atMs, account: id }: AccountQuery,
+): void {
   const row = state.accountIds.find(id);
-  const account =
-    row === NO_ROW ? null : accountView(state, row, { nowMs: atMs, isPersonal: true });
-  const points = account?.netWorthDollars ?? dollarsOf(START_BALANCE_CENTS);
-  return { points, account, asOf: isoOf(atMs) };
+  const worthCents = row === NO_ROW ? START_BALANCE_CENTS : worthOf(state, row, atMs);
+  const start = to.open();
+  to.dollars(NAMES.points, worthCents);
+  if (row === NO_ROW) to.null(NAMES.account);
+  else {
+    to.piece(NAMES.account);
+    writeAccount(to, state, row, worthCents, { nowMs: atMs, isPersonal: true });
+  }
+  to.time(NAMES.asOf, atMs);
+  to.close(start);
 }
 
 type Look = { nowMs: EpochMs; isPersonal: boolean };
 
 /** Rules M20 to M27 (engine/RULES.md). */
-function accountView(state: ShardState, account: AccountRow, look: Look) {
-  const { nowMs } = look;
+function writeAccount(
+  to: JsonWriter,
+  state: ShardState,
+  account: AccountRow,
+  worthCents: Cents,
+  look: Look,
+): void {
   const { col } = state.accounts;
-  const balanceCents = col.balanceCents.get(account);
   const heldCents = col.heldCents.get(account);
-  const stakeCents = col.openStakeCents.get(account);
-  const markCents = openValueCents(state, account, nowMs);
-  const worthCents = balanceCents + heldCents + markCents;
+  const balanceCents = col.balanceCents.get(account);
   const adjustedCents = col.adjustedCents.get(account);
-  const lifetimeCents = col.lifetimeRealizedCents.get(account) + markCents - stakeCents;
-  const lastResetAtMs = col.lastResetAtMs.get(account);
-  return {
-    balanceDollars: dollarsOf(balanceCents),
-    netWorthDollars: dollarsOf(worthCents),
-    openStakeDollars: dollarsOf(stakeCents),
-    heldDollars: dollarsOf(heldCents),
-    openPositions: state.positionsOfAccount.count(account),
-    restingOrders: state.ordersOfAccount.count(account),
-    run: col.run.get(account),
-    runStartedAt: isoOf(col.runStartedAtMs.get(account)),
-    startBalanceDollars: dollarsOf(START_BALANCE_CENTS),
-    adjustmentsInRunDollars: dollarsOf(adjustedCents),
-    pnlSinceResetDollars: dollarsOf(worthCents - START_BALANCE_CENTS - adjustedCents),
-    ...resetFields(state, account, look),
-    lifetimePnlDollars: dollarsOf(lifetimeCents),
-    resets: col.run.get(account) - 1,
-    busts: col.busts.get(account),
-    lastResetAt: lastResetAtMs === 0 ? null : isoOf(lastResetAtMs),
-  };
+  const stakeCents = col.openStakeCents.get(account);
+  const lifetimeCents = col.lifetimeRealizedCents.get(account);
+  const unrealizedCents = worthCents - balanceCents - heldCents - stakeCents;
+  const run = col.run.get(account);
+  const start = to.open();
+  to.dollars(NAMES.balanceDollars, balanceCents);
+  to.dollars(NAMES.netWorthDollars, worthCents);
+  to.dollars(NAMES.openStakeDollars, stakeCents);
+  to.dollars(NAMES.heldDollars, heldCents);
+  to.number(NAMES.openPositions, state.positionsOfAccount.count(account));
+  to.number(NAMES.restingOrders, state.ordersOfAccount.count(account));
+  to.number(NAMES.run, run);
+  to.time(NAMES.runStartedAt, col.runStartedAtMs.get(account));
+  to.dollars(NAMES.startBalanceDollars, START_BALANCE_CENTS);
+  to.dollars(NAMES.adjustmentsInRunDollars, adjustedCents);
+  to.dollars(NAMES.pnlSinceResetDollars, worthCents - START_BALANCE_CENTS - adjustedCents);
+  writeReset(to, state, account, look);
+  to.dollars(NAMES.lifetimePnlDollars, lifetimeCents + unrealizedCents);
+  to.number(NAMES.resets, run - 1);
+  to.number(NAMES.busts, col.busts.get(account));
+  to.time(NAMES.lastResetAt, col.lastResetAtMs.get(account) || null);
+  to.close(start);
 }
 
-const NO_RESET = {
-  selfResetEnabled: false,
-  resetBlockedBy: 'reset_not_enabled',
-  nextResetAt: null,
-} as const;
+const NO_RESET = pieceOf(
+  ',"selfResetEnabled":false,"resetBlockedBy":"reset_not_enabled","nextResetAt":null',
+);
 
 /** An organization's sandbox has no reset. Rules M32, M33 (engine/RULES.md). */
-function resetFields(state: ShardState, account: AccountRow, { nowMs, isPersonal }: Look) {
-  if (!isPersonal) return NO_RESET;
+function writeReset(
+  to: JsonWriter,
+  state: ShardState,
+  account: AccountRow,
+  { nowMs, isPersonal }: Look,
+): void {
+  if (!isPersonal) return to.piece(NO_RESET);
   const { resetBlockedBy, nextResetAtMs } = resetView(state, account, nowMs);
-  return {
-    selfResetEnabled: state.switches.selfReset,
-    resetBlockedBy,
-    nextResetAt: nextResetAtMs === null ? null : isoOf(nextResetAtMs),
-  };
+  to.flag(NAMES.selfResetEnabled, state.switches.selfReset);
+  to.text(NAMES.resetBlockedBy, resetBlockedBy);
+  to.time(NAMES.nextResetAt, nextResetAtMs);
+}
+
+/** Balance, holds and open positions. */
+function worthOf(state: ShardState, account: AccountRow, nowMs: EpochMs): Cents {
+  const { balanceCents, heldCents } = state.accounts.col;
+  const openCents = openValueCents(state, account, nowMs);
+  return balanceCents.get(account) + heldCents.get(account) + openCents;
 }
 
 /**

@@ -13,8 +13,12 @@ import {
 } from '../../../base/units.ts';
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../../format/json-writer.ts';
 import { resultOf } from '../../../rules/apply-results.ts';
-import { listingsOf } from '../../../rules/catalog.ts';
-import type { CatalogInstrument, CatalogListing } from '../../../rules/catalog-entries.ts';
+import { instrumentOf, listingsOf, opensAtMsOf } from '../../../rules/catalog.ts';
+import type {
+  CatalogGame,
+  CatalogInstrument,
+  CatalogListing,
+} from '../../../rules/catalog-entries.ts';
 import { complement, notLive } from '../../../rules/pricing.ts';
 import type { QuoteChangesQuery } from '../../../rules/queries.ts';
 import {
@@ -103,12 +107,17 @@ export function writeQuoteChanges(
 
 /** An instrument that callers may name, by its id. */
 export function quotedInstrument(state: ShardState, id: string): Described | null {
-  const instrument = state.instrumentsById.get(id);
+  const instrument = instrumentOf(state, id);
   if (instrument === undefined || !isKnown(instrument)) return null;
   const { entry } = state.names.instrument(instrument.number);
   if (entry === null) return null;
-  const { isPast, listings } = instrument;
-  return { ...instrument, entry, listings: isPast ? listingsOf(state, entry) : listings };
+  if (!instrument.isPast) return { ...instrument, entry };
+  const { number, home, described } = instrument;
+  return {
+    ...{ number, id, entry, home, described, listed: false, isPast: true },
+    listings: listingsOf(state, entry),
+    opensAtMs: opensAtMsOf(entry),
+  };
 }
 
 /** All of a quote but `asOf`. */
@@ -150,7 +159,8 @@ const VERSION_HEX_DIGITS = 12;
  */
 function partsOf(state: ShardState, instrument: Described, atMs: EpochMs): unknown[] {
   const isOpen = atMs >= instrument.opensAtMs;
-  const parts: unknown[] = [instrument.game, gameStatusOf(state, instrument), isOpen];
+  const game = gameOf(state, instrument);
+  const parts: unknown[] = [game, gameStatusOf(state, game), isOpen];
   for (const { market } of instrument.listings) {
     parts.push(market, notLive(state, market, atMs), market.quotes, market.lastTrade);
     parts.push(market.outcome, market.payouts);
@@ -162,13 +172,19 @@ function isSame(a: readonly unknown[], b: readonly unknown[]): boolean {
   return a.length === b.length && a.every((part, at) => part === b[at]);
 }
 
-function gameStatusOf({ games }: ShardState, { game }: Instrument) {
+/** Also a game that the catalog has no more. */
+function gameOf({ listedGames }: ShardState, { entry }: Described): CatalogGame | null {
+  return entry.gameSlug === null ? null : (listedGames.get(entry.gameSlug) ?? null);
+}
+
+function gameStatusOf({ games }: ShardState, game: CatalogGame | null) {
   return game === null ? null : (games.get(game.slug)?.status ?? game.status);
 }
 
 /** Without `asOf`. */
 function quoteView(state: ShardState, instrument: Described, atMs: EpochMs) {
-  const { entry, game } = instrument;
+  const { entry } = instrument;
+  const game = gameOf(state, instrument);
   const venues: ReturnType<typeof venueView>[] = [];
   const omitted: { venue: string; note: string }[] = [];
   const opens = atMs >= instrument.opensAtMs ? null : `opens at ${entry.opensAt}`;
@@ -191,7 +207,7 @@ function quoteView(state: ShardState, instrument: Described, atMs: EpochMs) {
     league: entry.league,
     marketType: entry.marketType,
     matchup: game === null ? null : `${game.away.name} at ${game.home.name}`,
-    gameStatus: gameStatusOf(state, instrument),
+    gameStatus: gameStatusOf(state, game),
     // Left out without a result, as a text of JSON leaves it out.
     result: resultView(instrument),
   };

@@ -11,10 +11,11 @@ import {
   type Uuid,
   VENUES,
 } from '../../../base/units.ts';
-import { type JsonWriter, memberNames } from '../../../format/json-writer.ts';
+import { type JsonWriter, memberNames, pieceOf } from '../../../format/json-writer.ts';
 import type { ClosedTrade } from '../../../rules/events.ts';
 import { fillModelOf, instrumentSideOf, isRealistic, sideOf } from '../../../rules/flags.ts';
 import { costCents } from '../../../rules/ledger.ts';
+import type { TradeTerms } from '../../../rules/order-terms.ts';
 import { positionBid } from '../../../rules/place-orders.ts';
 import { openedAtMs, parlayOf, pnlCentsOf } from '../../../rules/row-records.ts';
 import { tradeTermsAt } from '../../../rules/row-terms.ts';
@@ -51,10 +52,15 @@ const NAMES = memberNames(
   'unrealizedPnlDollars',
 );
 
-/** The members of a trade, open or not, after its id. */
+const OPEN = pieceOf(
+  ',"status":"open","closedAt":null,"closeReason":null,"pnlDollars":null,"resolvedOutcome":null',
+);
+
+/** The members of a trade, open or not, after its id, except its terms. */
 type Holding = Omit<
   ClosedTrade,
-  'tradeId' | 'account' | 'closedAtMs' | 'status' | 'closeReason' | 'proceedsCents' | 'outcome'
+  | ('tradeId' | 'account' | 'closedAtMs' | 'status' | 'closeReason' | 'proceedsCents' | 'outcome')
+  | keyof TradeTerms
 >;
 
 /** A position as GET /portfolio lists it. */
@@ -98,21 +104,17 @@ export function writeOpenedTrade(
   to: JsonWriter,
   naming: Naming,
   tradeId: Uuid,
-  holding: Holding,
+  holding: Holding & TradeTerms,
 ): void {
   const start = to.open();
   to.text(NAMES.tradeId, tradeId);
-  writeHolding(to, naming, holding);
+  writeHolding(to, naming, holding, holding);
   writeVenueFields(to, naming, holding);
   endOpenTrade(to, naming, start);
 }
 
 function endOpenTrade(to: JsonWriter, naming: Naming, start: number): void {
-  to.text(NAMES.status, 'open');
-  to.null(NAMES.closedAt);
-  to.null(NAMES.closeReason);
-  to.null(NAMES.pnlDollars);
-  to.null(NAMES.resolvedOutcome);
+  to.piece(OPEN);
   writeVenuePrice(to, naming, NAMES.exitCents, null);
   to.close(start);
 }
@@ -121,7 +123,7 @@ function endOpenTrade(to: JsonWriter, naming: Naming, start: number): void {
 export function writeClosedTrade(to: JsonWriter, naming: Naming, trade: ClosedTrade): void {
   const start = to.open();
   to.text(NAMES.tradeId, trade.tradeId);
-  writeHolding(to, naming, trade);
+  writeHolding(to, naming, trade, trade);
   to.text(NAMES.status, trade.status);
   to.time(NAMES.closedAt, trade.closedAtMs);
   to.text(NAMES.closeReason, trade.closeReason);
@@ -169,11 +171,11 @@ function asMarked(state: ShardState, trade: ClosedTrade): ClosedTrade {
 function writeOpenFields(to: JsonWriter, state: ShardState, row: PositionRow): void {
   const holding = holdingAt(state, row);
   to.idAt(NAMES.tradeId, state.positions.col.id, row);
-  writeHolding(to, state, holding);
+  writeHolding(to, state, holding, tradeTermsAt(state.positions.col, row));
   writeVenueFields(to, state, holding);
 }
 
-function writeHolding(to: JsonWriter, naming: Naming, holding: Holding): void {
+function writeHolding(to: JsonWriter, naming: Naming, holding: Holding, terms: TradeTerms): void {
   const venue = VENUES[holding.venue];
   invariant(venue !== undefined, 'a trade was opened at no venue');
   writeInstrument(to, naming, holding.instrument);
@@ -181,7 +183,7 @@ function writeHolding(to: JsonWriter, naming: Naming, holding: Holding): void {
   to.text(NAMES.boughtSide, holding.side);
   to.number(NAMES.contracts, holding.contracts);
   to.dollars(NAMES.costDollars, holding.costCents);
-  writeTradeTerms(to, holding);
+  writeTradeTerms(to, terms);
   to.text(NAMES.parlayId, holding.parlay);
   to.text(NAMES.fillVenue, venue);
   to.text(NAMES.fillModel, holding.fillModel);
@@ -210,7 +212,6 @@ function holdingAt(state: ShardState, row: PositionRow): Holding {
     contracts: col.contracts.get(row),
     costCents: col.costCents.get(row),
     entryPriceCents: col.entryPriceCents.get(row),
-    ...tradeTermsAt(col, row),
     venue: col.venue.get(row),
     fillModel: fillModelOf(flags),
     feesCents: state.tradeFees.feesCents(row),

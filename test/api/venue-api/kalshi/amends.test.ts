@@ -70,6 +70,72 @@ test.serial('A220: an order is amended and decreased, and keeps its id', async (
   }
 });
 
+test.serial(
+  'A220, T201: an amend that trades at once closes what is held, and opens the rest',
+  async (t) => {
+    const trader = await newTrader(await server());
+    await trader.orders.createOrderV2(order({ count: '4' }));
+    const ask = order({ side: 'ask', count: '10', price: '0.60' });
+    const { data: placed } = await trader.orders.createOrderV2(ask);
+    const change = { ticker: AWAY, side: 'ask' as const, price: '0.40', count: '10' };
+    const { data: amended } = await trader.orders.amendOrderV2(placed.order_id, change);
+    t.like(amended, { fill_count: '10.00', remaining_count: '0.00', average_fill_price: '0.4000' });
+    const { data: fills } = await trader.portfolio.getFills(AWAY, placed.order_id);
+    t.deepEqual(fills.fills.map(({ count_fp }) => count_fp).sort(), ['4.00', '6.00']);
+    const { data: held } = await trader.portfolio.getPositions();
+    t.like(held.market_positions[0], { position_fp: '-6.00', realized_pnl_dollars: '-0.1200' });
+    // Four bought at 43 and sold at 40, and six no at 60.
+    t.is((await trader.portfolio.getBalance()).data.balance, 10_000_000 - 4 * 43 + 4 * 40 - 6 * 60);
+  },
+);
+
+test.serial(
+  'A221: a group is triggered, limited and reset, and stays shut until then',
+  async (t) => {
+    const trader = await newTrader(await server());
+    const { data: made } = await trader.groups.createOrderGroup({ contracts_limit: 5 });
+    const id = made.order_group_id;
+    const place = async (price: string, count: string) => {
+      const body = order({ order_group_id: id, price, count });
+      return trader.call('POST', '/portfolio/events/orders', { body });
+    };
+    const statusOf = async (called: Called) => {
+      return (await trader.orders.getOrder(called.json.order_id)).data.order.status;
+    };
+    const first = await place('0.30', '2');
+    t.is((await trader.groups.triggerOrderGroup(id)).status, 200);
+    t.is(await statusOf(first), 'canceled');
+    isRefused(t, await place('0.30', '2'), 400, 'invalid_order');
+    t.is((await trader.groups.resetOrderGroup(id)).status, 200);
+    const second = await place('0.30', '2');
+    t.is(second.status, 201);
+    t.is((await place('0.50', '4')).status, 201);
+    const limit = { contracts_limit: 9, contracts_limit_fp: '9.00' };
+    t.is((await trader.groups.updateOrderGroupLimit(id, limit)).status, 200);
+    t.is((await trader.groups.getOrderGroup(id)).data.contracts_limit_fp, '9.00');
+    t.is(await statusOf(second), 'resting');
+    // Four have traded: less room ends the others.
+    t.is((await trader.groups.updateOrderGroupLimit(id, { contracts_limit: 4 })).status, 200);
+    t.is(await statusOf(second), 'canceled');
+    isRefused(t, await place('0.30', '2'), 400, 'invalid_order');
+    const path = `/portfolio/order_groups/${id}`;
+    t.is((await trader.call('PUT', `${path}/reset`, { body: {} })).status, 200);
+    t.is((await place('0.30', '2')).status, 201);
+    for (const body of [{}, { contracts_limit: 3, contracts_limit_fp: '4' }]) {
+      isRefused(t, await trader.call('PUT', `${path}/limit`, { body }), 400, 'invalid_parameters');
+    }
+    for (const count of [0, -1, 1_000_001]) {
+      const called = await trader.call('PUT', `${path}/limit`, {
+        body: { contracts_limit: count },
+      });
+      t.is(called.status, 400, JSON.stringify(called.json));
+    }
+    const other = await newTrader(await server());
+    isRefused(t, await other.call('PUT', `${path}/reset`), 404, 'not_found');
+    isRefused(t, await other.call('PUT', `${path}/trigger`), 404, 'not_found');
+  },
+);
+
 test.serial('A221: a group cancels its orders once it has traded its contracts', async (t) => {
   const trader = await newTrader(await server());
   const { data: group } = await trader.groups.createOrderGroup({ contracts_limit: 5 });

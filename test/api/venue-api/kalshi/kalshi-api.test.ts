@@ -264,6 +264,21 @@ test.serial('A211: an order rests, is listed, has a place, and is canceled', asy
   t.like(one.order, { status: 'canceled', remaining_count_fp: '0.00', initial_count_fp: '7.00' });
 });
 
+test.serial('A224: nothing is paid in, and there is one subaccount', async (t) => {
+  const trader = await newTrader(await server());
+  t.deepEqual((await trader.call('GET', '/portfolio/deposits?limit=5')).json, {
+    ...{ deposits: [], cursor: '' },
+  });
+  const { json: out } = await trader.call('GET', '/portfolio/withdrawals');
+  t.deepEqual(out, { withdrawals: [], cursor: '' });
+  await trader.orders.createOrderV2(order({ count: '10' }));
+  const { json } = await trader.call('GET', '/portfolio/subaccounts/balances');
+  const [primary] = json.subaccount_balances;
+  t.like(primary, { subaccount_number: 0, exchange_index: 0, balance: '99995.7000' });
+  const { data: limits } = await trader.account.getAccountEndpointCosts();
+  t.deepEqual(limits, { default_cost: 1, endpoint_costs: [] });
+});
+
 test.serial('A212: prices in whole cents and counts of whole contracts alone', async (t) => {
   const trader = await newTrader(await server());
   const place = (over: object) =>

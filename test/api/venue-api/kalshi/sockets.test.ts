@@ -1,79 +1,20 @@
 /** The WebSocket of the venue's own API. */
-import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { WebSocket } from 'ws';
 import { VenueApiKeyBook } from '../../../../api/identity/venue-api-key-book.ts';
 import { NOON_MS, quoteTick } from '../../../engine/fixtures.ts';
 import { startApi } from '../../support.ts';
-import { AWAY, HOME, newTrader, order, sharedVenue, type Trader } from './venue-client.ts';
+import {
+  AWAY,
+  connected,
+  HOME,
+  newTrader,
+  order,
+  SOCKET_PATH,
+  sharedVenue,
+} from './venue-client.ts';
 
 const server = sharedVenue();
-const PATH = '/trade-api/ws/v2';
-const WAIT_MS = 60_000;
-
-// biome-ignore lint/suspicious/noExplicitAny: messages of the venue
-type Message = any;
-
-class Connection {
-  readonly messages: Message[] = [];
-  readonly #socket: WebSocket;
-  code: number | null = null;
-  #lastId = 0;
-
-  constructor(socket: WebSocket) {
-    this.#socket = socket;
-    socket.on('message', (data) => this.messages.push(JSON.parse(String(data))));
-    socket.on('close', (code) => {
-      this.code = code;
-    });
-    socket.on('error', () => {});
-  }
-
-  send(cmd: string, params?: object): number {
-    const id = ++this.#lastId;
-    this.#socket.send(JSON.stringify({ id, cmd, ...(params === undefined ? {} : { params }) }));
-    return id;
-  }
-
-  raw(text: string): void {
-    this.#socket.send(text);
-  }
-
-  async until<T>(find: (messages: Message[]) => T | undefined | false | null): Promise<T> {
-    for (let waited = 0; waited < WAIT_MS; waited += 5) {
-      const found = find(this.messages);
-      if (found !== undefined && found !== false && found !== null) return found;
-      await sleep(5);
-    }
-    throw new Error(`waited in vain, with ${JSON.stringify(this.messages)}`);
-  }
-
-  of(type: string, from = 0): Message[] {
-    return this.messages.slice(from).filter((message) => message.type === type);
-  }
-
-  /** The first of a type. */
-  first(type: string, from = 0): Promise<Message> {
-    return this.until(() => this.of(type, from)[0]);
-  }
-
-  async reply(id: number): Promise<Message> {
-    return this.until((messages) => messages.find((message) => message.id === id));
-  }
-}
-
-async function connected(t: ExecutionContext, origin: string, trader: Trader): Promise<Connection> {
-  const socket = new WebSocket(origin.replace('http', 'ws') + PATH, {
-    headers: trader.headers('GET', PATH),
-  });
-  t.teardown(() => socket.terminate());
-  const connection = new Connection(socket);
-  await new Promise((resolve, reject) => {
-    socket.once('open', resolve);
-    socket.once('error', reject);
-  });
-  return connection;
-}
 
 async function start(t: ExecutionContext) {
   const { origin, paperbook } = await server();
@@ -84,7 +25,7 @@ async function start(t: ExecutionContext) {
 test.serial('A215: the handshake is signed; an ended key ends the connection', async (t) => {
   const { origin, paperbook, trader, socket } = await start(t);
   const status = await new Promise((resolve) => {
-    const unsigned = new WebSocket(origin.replace('http', 'ws') + PATH);
+    const unsigned = new WebSocket(origin.replace('http', 'ws') + SOCKET_PATH);
     unsigned.on('unexpected-response', (_, response) => resolve(response.statusCode));
     unsigned.on('error', () => {});
   });
@@ -183,21 +124,12 @@ test.serial('A216: a ticker is shown at first and when it changes', async (t) =>
 });
 
 test.serial(
-  'A217: an order, its fill and the position are told once, as REST shows them',
+  'A217: from the acknowledgement on an order, its fill and the position are told once',
   async (t) => {
     const { socket, trader } = await start(t);
     socket.send('subscribe', { channels: ['fill', 'user_orders', 'market_positions'] });
     await socket.until(() => socket.of('subscribed').length === 3);
-    // Changes are told from the moment on at which the account was read.
-    let placed = 0;
-    await socket.until(async () => true);
-    while (socket.of('fill').length === 0) {
-      const client_order_id = `told-${placed++}`;
-      await trader.orders.createOrderV2(order({ client_order_id, count: '2' }));
-      for (let waited = 0; waited < 2000 && socket.of('fill').length === 0; waited += 20) {
-        await sleep(20);
-      }
-    }
+    await trader.orders.createOrderV2(order({ client_order_id: 'told', count: '2' }));
     const fill = await socket.first('fill');
     const { data } = await trader.portfolio.getFills();
     const same = data.fills.find(({ trade_id: id }) => id === fill.msg.trade_id)!;
@@ -213,6 +145,44 @@ test.serial(
     t.like(position.msg, { market_ticker: AWAY, position_fp: fill.msg.post_position_fp });
     const ids = socket.of('fill').map(({ msg }) => msg.trade_id);
     t.is(new Set(ids).size, ids.length);
+  },
+);
+
+test.serial(
+  'A222: what becomes of order groups is told, numbered, and with its limit',
+  async (t) => {
+    const { socket, trader } = await start(t);
+    socket.send('subscribe', { channels: ['order_group_updates'], market_ticker: AWAY });
+    await socket.first('subscribed');
+    const { data } = await trader.groups.createOrderGroup({ contracts_limit: 3 });
+    const order_group_id = data.order_group_id;
+    await trader.groups.updateOrderGroupLimit(order_group_id, { contracts_limit: 2 });
+    await trader.orders.createOrderV2(order({ order_group_id, count: '2' }));
+    await trader.groups.resetOrderGroup(order_group_id);
+    await trader.groups.triggerOrderGroup(order_group_id);
+    await trader.groups.deleteOrderGroup(order_group_id);
+    const told = () => {
+      const all = socket.of('order_group_updates');
+      return all.filter(({ msg }) => msg.order_group_id === order_group_id);
+    };
+    await socket.until(() => told().length === 6);
+    t.deepEqual(
+      told().map(({ msg }) => [msg.event_type, msg.contracts_limit_fp]),
+      [
+        ['created', '3.00'],
+        ['limit_updated', '2.00'],
+        ['triggered', undefined],
+        ['reset', undefined],
+        ['triggered', undefined],
+        ['deleted', undefined],
+      ],
+    );
+    t.true(told().every(({ msg }) => Number.isInteger(msg.ts_ms)));
+    const numbers = socket.of('order_group_updates').map(({ seq }) => seq);
+    t.deepEqual(
+      numbers,
+      numbers.map((_, at) => at + 1),
+    );
   },
 );
 

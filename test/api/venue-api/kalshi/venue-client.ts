@@ -1,6 +1,7 @@
 /** A server with the venue's own API, and people who use it by the venue's SDK. */
 import { createPrivateKey, sign } from 'node:crypto';
 import { createRequire } from 'node:module';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import {
   AccountApi,
@@ -14,6 +15,7 @@ import {
   OrdersApi,
   PortfolioApi,
 } from 'kalshi-typescript';
+import { WebSocket } from 'ws';
 import type { Plan, User } from '../../../../api/identity/users.ts';
 import { newUser } from '../../../../api/identity/users.ts';
 import { VenueApiKeyBook } from '../../../../api/identity/venue-api-key-book.ts';
@@ -143,6 +145,83 @@ export async function newTrader(
       return { status: response.status, headers: response.headers, json };
     },
   };
+}
+
+export const SOCKET_PATH = '/trade-api/ws/v2';
+const WAIT_MS = 60_000;
+
+// biome-ignore lint/suspicious/noExplicitAny: messages of the venue
+export type Message = any;
+
+/** A WebSocket of the venue, with all that it has said. */
+export class Connection {
+  readonly messages: Message[] = [];
+  readonly #socket: WebSocket;
+  code: number | null = null;
+  #lastId = 0;
+
+  constructor(socket: WebSocket) {
+    this.#socket = socket;
+    socket.on('message', (data) => this.messages.push(JSON.parse(String(data))));
+    socket.on('close', (code) => {
+      this.code = code;
+    });
+    socket.on('error', () => {});
+  }
+
+  send(cmd: string, params?: object): number {
+    const id = ++this.#lastId;
+    this.#socket.send(JSON.stringify({ id, cmd, ...(params === undefined ? {} : { params }) }));
+    return id;
+  }
+
+  close(): void {
+    this.#socket.terminate();
+  }
+
+  raw(text: string): void {
+    this.#socket.send(text);
+  }
+
+  async until<T>(find: (messages: Message[]) => T | undefined | false | null): Promise<T> {
+    for (let waited = 0; waited < WAIT_MS; waited += 5) {
+      const found = find(this.messages);
+      if (found !== undefined && found !== false && found !== null) return found;
+      await sleep(5);
+    }
+    throw new Error(`waited in vain, with ${JSON.stringify(this.messages)}`);
+  }
+
+  of(type: string, from = 0): Message[] {
+    return this.messages.slice(from).filter((message) => message.type === type);
+  }
+
+  /** The first of a type. */
+  first(type: string, from = 0): Promise<Message> {
+    return this.until(() => this.of(type, from)[0]);
+  }
+
+  async reply(id: number): Promise<Message> {
+    return this.until((messages) => messages.find((message) => message.id === id));
+  }
+}
+
+/** It is signed as the SDK signs requests; it ends with the test. */
+export async function connected(
+  t: { teardown(end: () => unknown): void },
+  origin: string,
+  trader: Trader,
+): Promise<Connection> {
+  const socket = new WebSocket(origin.replace('http', 'ws') + SOCKET_PATH, {
+    headers: trader.headers('GET', SOCKET_PATH),
+  });
+  t.teardown(() => socket.terminate());
+  const connection = new Connection(socket);
+  await new Promise((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+  });
+  return connection;
 }
 
 /** An order of the venue's form. */

@@ -123,3 +123,54 @@ test('D11, W97: a shard that starts again gets the last levels of each book that
   t.like(first, { atMs: NOON_MS - 7, market: 1 });
   t.deepEqual(others, []);
 });
+
+test('K63: of a market that is over its result alone is kept, in the order of arrival', (t) => {
+  const startup = new StartupState();
+  startup.setCatalog(CATALOG);
+  const on = (market: number, afterMs: number) => ({ atMs: NOON_MS + afterMs, source: 3, market });
+  const result = (market: number, afterMs: number, outcome: 'yes' | 'scalar' = 'yes'): Tick => ({
+    kind: 'result',
+    ...{ ...on(market, afterMs), outcome },
+    ...{ yesPayoutCents: outcome === 'yes' ? 100 : 64, noPayoutCents: outcome === 'yes' ? 0 : 36 },
+  });
+  const game = (status: 'inprogress' | 'final', afterMs: number): Tick => ({
+    kind: 'game',
+    ...{ atMs: NOON_MS + afterMs, source: 3, game: CATALOG.games[0]!.slug, status },
+  });
+  const levels = { yes: [[4000, 150] as const], no: [] };
+  const said = (): Tick[] => [
+    quoteTick({ market: 0 }),
+    { kind: 'status', ...on(0, 1), status: 'paused' },
+    { kind: 'closing', ...on(0, 1), closesAtMs: NOON_MS + 9 },
+    { kind: 'levels', ...on(0, 1), levels, repeats: false },
+  ];
+  for (const tick of said()) startup.keep(tick);
+  t.is(ticksOf(startup).length, 1 + said().length);
+  startup.keep(game('inprogress', 2));
+  startup.keep(result(0, 3));
+  startup.keep(result(1, 4, 'scalar'));
+  startup.keep(game('final', 5));
+  startup.keep(result(2, 6));
+  for (const tick of said()) startup.keep(tick);
+  startup.keep(result(0, 7, 'scalar'));
+  const kept = [result(0, 3), result(1, 4, 'scalar'), game('final', 5), result(2, 6)];
+  t.deepEqual(ticksOf(startup).slice(1), kept);
+  for (let market = 3; market < 300; market++) startup.keep(result(market, market));
+  const all = ticksOf(startup).slice(1);
+  t.is(all.length, 301);
+  t.deepEqual(all.at(-1), result(299, 299));
+  startup.setBack(2);
+  t.deepEqual(ticksOf(startup).slice(2, 4), [result(0, 1), result(1, 2, 'scalar')]);
+});
+
+test('K62: shards get the new names of a catalog, and a shard that starts gets all', (t) => {
+  const startup = new StartupState();
+  t.deepEqual(startup.setCatalog(CATALOG).named, { markets: 0, instruments: 0 });
+  const next = { ...CATALOG, marketNames: [...CATALOG.marketNames, 'venue_a/T9'] };
+  const { catalog, named } = startup.setCatalog(next);
+  const instruments = CATALOG.instrumentIds.length;
+  t.deepEqual(named, { markets: CATALOG.marketNames.length, instruments });
+  t.deepEqual([catalog.marketNames, catalog.instrumentIds], [['venue_a/T9'], []]);
+  t.is(catalog.instruments, next.instruments);
+  t.deepEqual(ticksOf(startup), [{ kind: 'catalog', atMs: NOON_MS, catalog: next }]);
+});

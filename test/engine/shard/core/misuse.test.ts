@@ -1,5 +1,7 @@
 /** What a mistake would do to batches, answers, checkpoints and readers stops it instead. */
 import test, { type ExecutionContext } from 'ava';
+import { ByteWriter } from '../../../../engine/format/bytes.ts';
+import { writeFact } from '../../../../engine/format/fact-layouts.ts';
 import { FactBuffer } from '../../../../engine/format/facts.ts';
 import { channelMemory, Endpoint } from '../../../../engine/ring/endpoint.ts';
 import { ShardEnds } from '../../../../engine/ring/shard-ends.ts';
@@ -90,11 +92,9 @@ const twoHomes = () => {
   const digest = JSON.stringify({ accounts: [line], referenceData: [] });
   return hashOfDigests([digest, digest]);
 };
-const gap = {
-  number: 2,
-  fact: { kind: 'game_changed' } as never,
-  place: { record: 64, offset: 0 },
-};
+const to = new ByteWriter();
+writeFact(to, { kind: 'game_changed', atMs: 0, game: 'awy-hom', status: 'final' });
+const gap = { position: 64, firstNumber: 2, payload: to.copy() };
 
 const MISTAKES: [what: string, make: () => unknown, message: RegExp][] = [
   ['a request answered twice', answeredTwice, /more requests were answered than arrived/],

@@ -26,8 +26,47 @@ test('N2: the client subscribes to markets or to all', (t) => {
   t.deepEqual(adapter.headers(0), {});
 });
 
+test('W99: one level of a book that came whole, stated with its size from then on', (t) => {
+  const adapter = nativeAdapter({ levels: true, depth: true });
+  adapter.subscribe(['T']);
+  let seq = 0;
+  const read = (frame: object) => adapter.read({ ...frame, market: 'T', seq: ++seq });
+  const level = (side: string, priceCents: number, contracts: number) =>
+    read({ type: 'level', side, priceCents, contracts });
+  const book = { yesBids: [[40, 100]], yesAsks: [[43, 50]] };
+  const snapshot = () => read({ type: 'snapshot', status: 'open', ...book });
+
+  const early = level('yes', 40, 70);
+  t.is(early.rejected, 'level before snapshot');
+  t.like(early.ticks[0], { kind: 'book', unknown: true });
+  t.deepEqual(early.send, [
+    { message: { op: 'subscribe', markets: ['T'], levels: true }, afterMs: 0 },
+  ]);
+  t.deepEqual(snapshot().levels, {
+    ...{ kind: 'book', market: 'T' },
+    yes: [{ price: 4000, size: 10_000 }],
+    no: [{ price: 5700, size: 5000 }],
+  });
+  const less = level('yes', 40, 70);
+  t.deepEqual(less.levels, {
+    ...{ kind: 'change', market: 'T', side: 'yes' },
+    ...{ price: 4000, change: -3000, size: 7000 },
+  });
+  t.like(less.ticks[0], { yesBid: 4000, yesBidSize: 7000, yesAsk: 4300, yesAskSize: 5000 });
+  const better = level('no', 58, 9);
+  t.like(better.ticks[0], { yesAsk: 4200, yesAskSize: 900 });
+  t.like(level('yes', 40, 0).ticks[0], { yesBid: null });
+
+  t.is(level('up', 40, 1).rejected, 'unreadable price, size or side');
+  t.is(level('yes', 40, 1).rejected, 'level before snapshot', 'nobody knows that book');
+  snapshot();
+  t.is(read({ type: 'quote', yesBidCents: 41, yesBidContracts: 1 }).levels?.kind, 'unknown');
+  t.is(level('yes', 40, 1).rejected, 'level before snapshot', 'a top is no whole book');
+  t.is(adapter.read({ type: 'level', market: 'U', seq: ++seq }).rejected !== null, true);
+});
+
 test('B9, N11: garbage frames are rejected and never throw', (t) => {
-  const types = ['snapshot', 'quote', 'trade', 'status', 'game', 'heartbeat', 'x'];
+  const types = ['snapshot', 'quote', 'level', 'trade', 'status', 'game', 'heartbeat', 'x'];
   const frame = fc.oneof(
     fc.jsonValue(),
     fc.record(

@@ -1,0 +1,399 @@
+/**
+ * One shard's part of the protocol, against etcd alone: follow the records, take the lead, store
+ * records as the leader, keep the lease. Rules N102 to N113 (engine/RULES.md).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { invariant } from '../base/invariant.ts';
+import { Deposed } from '../threads/unavailable.ts';
+import { type EtcdClient, EtcdFailure, type KeyValue, type Operation } from './etcd-client.ts';
+import {
+  checksumOf,
+  type Head,
+  headText,
+  type LastRecord,
+  lastNumberOf,
+  type RecordToStore,
+  readHead,
+  readStored,
+  type StoredRecord,
+  writeStored,
+} from './replicated-record.ts';
+
+/** A node as the cluster knows it, and the address that clients use. */
+export type ClusterNode = { node: string; address: string };
+
+export type ShardReplicaOptions = {
+  etcd: EtcdClient;
+  cluster: string;
+  shard: number;
+  self: ClusterNode;
+  leaseSeconds: number;
+  /** Milliseconds of a clock that nobody sets; the same in all threads. */
+  steadyMs(): number;
+  /** The lease holds until this moment of that clock; called whenever it is renewed. */
+  renewed(untilMs: number): void;
+  /** What is known of the cluster has changed. */
+  changed(state: ReplicaState): void;
+};
+
+export type ReplicaState = {
+  role: 'following' | 'leading';
+  /** Null: none leads. */
+  leader: ClusterNode | null;
+  /** Every record of the cluster was taken here, when it was last asked. */
+  isCaughtUp: boolean;
+  /** Why the cluster cannot be asked now; null: it can. */
+  problem: string | null;
+};
+
+/** How often a follower asks for records, and how long after a failure it asks again. */
+const POLL_MS = 50;
+const AFTER_FAILURE_MS = 100;
+const RECORDS_AT_ONCE = 16;
+/** etcd takes 1.5 MiB a request, in base64 or not. */
+export const PART_BYTES = 2 ** 20;
+/** Clocks may differ in speed by so much of a lease. */
+const MARGIN = 0.1;
+/** A renewal that fails once or twice must not end a lease. */
+const RENEWALS_A_LEASE = 5;
+/** An append or a renewal without an answer is given up after so many leases. */
+const LEASES_WAITED = 2;
+
+/** The log of this node is not the beginning of the cluster's log. Rule N109 (engine/RULES.md). */
+export class OtherLog extends Error {
+  constructor(reason: string) {
+    super(`this node's log does not continue the cluster's: ${reason}`);
+    this.name = 'OtherLog';
+  }
+}
+
+export class ShardReplica {
+  readonly #options: ShardReplicaOptions;
+  readonly #keys: ShardKeys;
+  #last: LastRecord;
+  /** As a leader: the head that it has written. Null: it follows. */
+  #head: Head | null = null;
+  /** Null: it has none. */
+  #lease: string | null = null;
+  #leaseUntilMs = Number.NEGATIVE_INFINITY;
+  #renewing: NodeJS.Timeout | null = null;
+  #isEnded = false;
+  #state: ReplicaState = { role: 'following', leader: null, isCaughtUp: false, problem: null };
+
+  /** @param last of the log of this node */
+  constructor(options: ShardReplicaOptions, last: LastRecord) {
+    this.#options = options;
+    this.#keys = shardKeys(options.cluster, options.shard);
+    this.#last = last;
+  }
+
+  /**
+   * Passes the records of the cluster to `take`, one after another, until this node leads the shard.
+   * Rejects with `OtherLog`. It resolves with false once `end` was called.
+   */
+  async follow(take: (record: StoredRecord) => Promise<void>): Promise<boolean> {
+    while (!this.#isEnded) {
+      try {
+        const look = await this.#takeRecords(take);
+        if (look.isWhole && look.leader === null && (await this.#takeLead(take))) return true;
+        if (look.isWhole) await sleep(POLL_MS);
+      } catch (error) {
+        if (!(error instanceof EtcdFailure)) throw error;
+        this.#set({ isCaughtUp: false, problem: error.message });
+        await sleep(AFTER_FAILURE_MS);
+      }
+    }
+    return false;
+  }
+
+  /**
+   * Stores the next record as the leader. One at a time. Rejects with `Deposed` if the cluster
+   * refuses it, or if nobody knows for too long.
+   */
+  async append(record: RecordToStore): Promise<void> {
+    const before = this.#head;
+    invariant(before !== null, 'a record is stored by a node that does not lead');
+    invariant(record.firstNumber === before.number + 1, 'a record does not follow the head');
+    const checksum = checksumOf(record.payload);
+    const number = lastNumberOf(record);
+    const head = { epoch: before.epoch, number, checksum };
+    const { epoch } = head;
+    const parts = partsOf(record.payload);
+    const stored = writeStored({
+      ...record,
+      epoch,
+      checksum,
+      previousChecksum: before.checksum,
+      parts: parts.length,
+      payload: parts.length === 0 ? record.payload : new Uint8Array(),
+    });
+    const first = record.firstNumber;
+    for (const [part, bytes] of parts.entries()) {
+      const key = this.#keys.part(epoch, first, part);
+      await this.#inLead(before, before, [{ put: key, value: bytes }]);
+    }
+    await this.#inLead(before, head, [
+      { put: this.#keys.record(first), value: stored },
+      { put: this.#keys.head, value: headText(head) },
+    ]);
+    this.#head = head;
+    this.#last = { number, checksum };
+  }
+
+  /**
+   * Resolves once this node leads for certain, at a moment after the call. Rejects with `Deposed`.
+   */
+  async confirm(): Promise<void> {
+    const giveUpMs = this.#giveUpMs();
+    for (;;) {
+      try {
+        if (await this.#renew()) return;
+        throw new Deposed('the lease has ended');
+      } catch (error) {
+        if (!(error instanceof EtcdFailure)) throw error;
+        this.#set({ problem: error.message });
+        if (this.#options.steadyMs() > giveUpMs) {
+          throw new Deposed(`nobody knows of the lease: ${error.message}`);
+        }
+        await sleep(AFTER_FAILURE_MS);
+      }
+    }
+  }
+
+  /** Gives up the lease, so that another node may lead at once. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    await this.#giveUpLease();
+  }
+
+  /** Takes what the cluster has after the last record, up to a bound. */
+  async #takeRecords(take: (record: StoredRecord) => Promise<void>): Promise<Look> {
+    const { number } = this.#last;
+    const { head: headKey, leader: leaderKey, record, recordsEnd } = this.#keys;
+    const [[headAt] = [], [leaderAt] = [], records = []] = await this.#options.etcd.read([
+      { range: headKey },
+      { range: leaderKey },
+      { range: record(number + 1), end: recordsEnd, limit: RECORDS_AT_ONCE },
+    ]);
+    const head = headAt === undefined ? null : headAt.value.toString();
+    for (const { value } of records) {
+      const stored = await this.#whole(readStored(value));
+      this.#checkNext(stored);
+      await take(stored);
+      this.#last = { number: lastNumberOf(stored), checksum: stored.checksum };
+    }
+    const isWhole = records.length < RECORDS_AT_ONCE;
+    if (isWhole) checkEnd(this.#last, head);
+    const leader = leaderAt === undefined ? null : leaderOf(leaderAt);
+    this.#set({ leader: leader?.who ?? null, isCaughtUp: isWhole, problem: null });
+    return { head, leader, isWhole };
+  }
+
+  /** A record with its payload, whose parts may be keys of their own. */
+  async #whole(stored: StoredRecord): Promise<StoredRecord> {
+    const { parts, epoch, firstNumber, checksum } = stored;
+    const pieces: Uint8Array[] = [stored.payload];
+    for (let part = 0; part < parts; part++) {
+      const range = this.#keys.part(epoch, firstNumber, part);
+      const [[piece] = []] = await this.#options.etcd.read([{ range }]);
+      if (piece === undefined) throw new OtherLog(`record ${firstNumber} lacks a part there`);
+      pieces.push(piece.value);
+    }
+    const payload = parts === 0 ? stored.payload : Buffer.concat(pieces);
+    if (checksumOf(payload) !== checksum) {
+      throw new OtherLog(`record ${firstNumber} does not have its checksum there`);
+    }
+    return { ...stored, payload };
+  }
+
+  #checkNext({ firstNumber, previousChecksum }: StoredRecord): void {
+    const { number, checksum } = this.#last;
+    if (firstNumber !== number + 1) {
+      throw new OtherLog(`it ends with fact ${number}, and the next one there is ${firstNumber}`);
+    }
+    if (previousChecksum !== checksum) {
+      throw new OtherLog(`fact ${number} and those of its record are others there`);
+    }
+  }
+
+  /** Becomes the leader, unless another node does. Throws `EtcdFailure`, and tries again then. */
+  async #takeLead(take: (record: StoredRecord) => Promise<void>): Promise<boolean> {
+    const { etcd, self, leaseSeconds, steadyMs } = this.#options;
+    const sentMs = steadyMs();
+    const lease = await etcd.grant(leaseSeconds);
+    this.#lease = lease;
+    try {
+      const { leader } = this.#keys;
+      // The answer may be lost, so the key itself says who has won.
+      await etcd
+        .transact(
+          [{ key: leader, isAbsent: true }],
+          [{ put: leader, value: JSON.stringify(self), lease }],
+        )
+        .catch(ignoreFailure);
+      const [[at] = []] = await etcd.read([{ range: leader }]);
+      if (at?.lease === lease) {
+        this.#renewed(sentMs);
+        this.#renewing = setInterval(
+          // A lease that has ended is noticed by what waits for it.
+          () => void this.#renew().catch(ignoreFailure),
+          (leaseSeconds * 1000) / RENEWALS_A_LEASE,
+        );
+        if (await this.#rewriteHead(at.createRevision, take)) return true;
+      }
+    } catch (error) {
+      await this.#giveUpLease();
+      throw error;
+    }
+    await this.#giveUpLease();
+    return false;
+  }
+
+  /** From its success on, the cluster refuses every record of earlier leaders. */
+  async #rewriteHead(
+    epoch: number,
+    take: (record: StoredRecord) => Promise<void>,
+  ): Promise<boolean> {
+    const { head: key, leader: leaderKey } = this.#keys;
+    for (;;) {
+      const { head: seen, leader, isWhole } = await this.#takeRecords(take);
+      if (leader?.epoch !== epoch || this.#isEnded) return false;
+      if (!isWhole) continue;
+      const head = { epoch, ...this.#last };
+      const text = headText(head);
+      if (seen !== text) {
+        const compareHead = seen === null ? { key, isAbsent: true as const } : { key, value: seen };
+        const compares = [{ key: leaderKey, createRevision: epoch }, compareHead];
+        const { etcd } = this.#options;
+        const done = await etcd.transact(compares, [{ put: key, value: text }]);
+        if (!done.succeeded) continue;
+      }
+      this.#head = head;
+      this.#set({ role: 'leading', leader: this.#options.self, isCaughtUp: true, problem: null });
+      return true;
+    }
+  }
+
+  /**
+   * Runs the operations while the head is `before` and this node leads. Without an answer it tries
+   * the same again, and a head that is `after` says that an earlier try came through.
+   */
+  async #inLead(before: Head, after: Head, operations: readonly Operation[]): Promise<void> {
+    const { etcd, steadyMs } = this.#options;
+    const { head: key, leader } = this.#keys;
+    const compares = [
+      { key, value: headText(before) },
+      { key: leader, createRevision: before.epoch },
+    ];
+    const giveUpMs = this.#giveUpMs();
+    for (;;) {
+      try {
+        const { succeeded, ranges } = await etcd.transact(compares, operations, [{ range: key }]);
+        if (succeeded) return;
+        const found = ranges[0]?.[0]?.value.toString() ?? 'none';
+        if (before !== after && found === headText(after)) return;
+        throw new Deposed(`the cluster refuses its records: the head is ${found}`);
+      } catch (error) {
+        if (!(error instanceof EtcdFailure)) throw error;
+        this.#set({ problem: error.message });
+        if (steadyMs() > giveUpMs) throw new Deposed(`nobody knows of a record: ${error.message}`);
+        await sleep(AFTER_FAILURE_MS);
+      }
+    }
+  }
+
+  #giveUpMs(): number {
+    const { steadyMs, leaseSeconds } = this.#options;
+    return steadyMs() + LEASES_WAITED * leaseSeconds * 1000;
+  }
+
+  /** Renews the lease. False: it has ended. Throws `EtcdFailure`. */
+  async #renew(): Promise<boolean> {
+    const lease = this.#lease;
+    const sentMs = this.#options.steadyMs();
+    if (lease === null || !(await this.#options.etcd.keepAlive(lease))) return false;
+    if (this.#lease !== lease) return false;
+    this.#renewed(sentMs);
+    this.#set({ problem: null });
+    return true;
+  }
+
+  /** The lease lasts from the moment when it was asked for, at least. */
+  #renewed(sentMs: number): void {
+    const { leaseSeconds, renewed } = this.#options;
+    const untilMs = sentMs + leaseSeconds * 1000 * (1 - MARGIN);
+    this.#leaseUntilMs = Math.max(this.#leaseUntilMs, untilMs);
+    renewed(this.#leaseUntilMs);
+  }
+
+  /** After a failure the lease ends by itself. */
+  async #giveUpLease(): Promise<void> {
+    if (this.#renewing !== null) clearInterval(this.#renewing);
+    this.#renewing = null;
+    const lease = this.#lease;
+    this.#lease = null;
+    this.#leaseUntilMs = Number.NEGATIVE_INFINITY;
+    this.#options.renewed(Number.NEGATIVE_INFINITY);
+    if (lease !== null) await this.#options.etcd.revoke(lease).catch(ignoreFailure);
+  }
+
+  #set(change: Partial<ReplicaState>): void {
+    const next = { ...this.#state, ...change };
+    if (JSON.stringify(next) === JSON.stringify(this.#state)) return;
+    this.#state = next;
+    this.#options.changed(next);
+  }
+}
+
+/** What one question found; `isWhole`: there is nothing after it. */
+type Look = { head: string | null; leader: Leader | null; isWhole: boolean };
+
+type Leader = { who: ClusterNode; epoch: number };
+
+function leaderOf({ value, createRevision }: KeyValue): Leader {
+  return { who: JSON.parse(value.toString()) as ClusterNode, epoch: createRevision };
+}
+
+/** Throws `OtherLog` unless the head names this last record; a cluster without a head has none. */
+function checkEnd({ number, checksum }: LastRecord, text: string | null): void {
+  if (text === null) return;
+  const head = readHead(text);
+  if (head.number < number) {
+    throw new OtherLog(`it ends with fact ${number}, and the head there is ${head.number}`);
+  }
+  if (head.number > number) {
+    throw new OtherLog(
+      `it ends with fact ${number}, and the cluster no longer has the next one: copy the ` +
+        'directory of a node that has it',
+    );
+  }
+  if (head.checksum !== checksum) throw new OtherLog(`fact ${number} is another one there`);
+}
+
+function partsOf(payload: Uint8Array): Uint8Array[] {
+  if (payload.length <= PART_BYTES) return [];
+  const count = Math.ceil(payload.length / PART_BYTES);
+  return Array.from({ length: count }, (_, part) =>
+    payload.subarray(part * PART_BYTES, (part + 1) * PART_BYTES),
+  );
+}
+
+function ignoreFailure(error: unknown): void {
+  if (!(error instanceof EtcdFailure)) throw error;
+}
+
+export type ShardKeys = ReturnType<typeof shardKeys>;
+
+/** The keys of a shard; numbers have 16 digits, so that they are in order. */
+export function shardKeys(cluster: string, shard: number) {
+  const prefix = `paperbook/${cluster}/shard/${shard}`;
+  const digits = (number: number) => String(number).padStart(16, '0');
+  return {
+    head: `${prefix}/head`,
+    leader: `${prefix}/leader`,
+    record: (first: number) => `${prefix}/record/${digits(first)}`,
+    recordsEnd: `${prefix}/record/~`,
+    part: (epoch: number, first: number, part: number) =>
+      `${prefix}/part/${epoch}/${digits(first)}/${part}`,
+  };
+}

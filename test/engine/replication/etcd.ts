@@ -1,0 +1,237 @@
+/**
+ * The part of etcd that a cluster uses, in this process: revisions, transactions, leases, over the
+ * same JSON gateway. Its faults come when a test asks for them. The tests that run against it also
+ * run against a real etcd, where one is installed.
+ */
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+type Row = {
+  key: string;
+  value: string;
+  create: number;
+  mod: number;
+  version: number;
+  lease: string;
+};
+type Wire = Record<string, string>;
+type WireOperation = { request_put?: Wire; request_range?: Wire };
+type Txn = { compare?: Wire[]; success?: WireOperation[]; failure?: WireOperation[] };
+
+export class EtcdDouble {
+  readonly #rows = new Map<string, Row>();
+  readonly #leases = new Map<string, { untilMs: number; seconds: number }>();
+  readonly #server: Server;
+  #revision = 1;
+  #leasesGranted = 0;
+  /** Calls of these paths are done, and their answers are lost. */
+  #lostAnswers = { path: '', count: 0 };
+  /** Nothing reaches it. */
+  isCut = false;
+  /** Transactions that put something. */
+  writes = 0;
+
+  private constructor() {
+    this.#server = createServer((request, response) => {
+      const parts: Buffer[] = [];
+      request.on('data', (part: Buffer) => parts.push(part));
+      request.on('end', () => {
+        if (this.isCut) return request.destroy();
+        const call = (request.url ?? '').slice('/v3/'.length);
+        const answer = this.#answer(call, JSON.parse(Buffer.concat(parts).toString()));
+        const { path: lost, count } = this.#lostAnswers;
+        if (count > 0 && call === lost) {
+          this.#lostAnswers = { path: lost, count: count - 1 };
+          return request.destroy();
+        }
+        response.end(JSON.stringify(answer));
+      });
+    });
+  }
+
+  static async start(): Promise<EtcdDouble> {
+    const etcd = new EtcdDouble();
+    await new Promise<void>((resolve) => etcd.#server.listen(0, '127.0.0.1', resolve));
+    return etcd;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+  }
+
+  /** The next `count` calls of `path` are done, and nobody hears of it. */
+  loseAnswers(path: string, count: number): void {
+    this.#lostAnswers = { path, count };
+  }
+
+  /** Ends a lease at once, as its time would. */
+  expire(): void {
+    for (const lease of this.#leases.values()) lease.untilMs = 0;
+    this.#endLeases();
+  }
+
+  stop(): void {
+    this.#server.close();
+    this.#server.closeAllConnections();
+  }
+
+  #answer(call: string, body: Txn & { TTL?: string; ID?: string }): object {
+    this.#endLeases();
+    const { TTL, ID = '' } = body;
+    const lease = this.#leases.get(ID);
+    const leaseUntil = (seconds: number) => performance.now() + seconds * 1000;
+    switch (call) {
+      case 'kv/txn':
+        return this.#transact(body);
+      case 'lease/grant': {
+        const id = String(++this.#leasesGranted);
+        this.#leases.set(id, { untilMs: leaseUntil(Number(TTL)), seconds: Number(TTL) });
+        return { ID: id, TTL };
+      }
+      case 'lease/keepalive':
+        if (lease === undefined) return { result: { ID } };
+        lease.untilMs = leaseUntil(lease.seconds);
+        return { result: { ID, TTL: String(lease.seconds) } };
+      case 'lease/revoke':
+        if (lease !== undefined) lease.untilMs = 0;
+        this.#endLeases();
+        return {};
+      default:
+        throw new Error(`etcd has no ${call}`);
+    }
+  }
+
+  #endLeases(): void {
+    for (const [id, { untilMs }] of this.#leases) {
+      if (untilMs > performance.now()) continue;
+      this.#leases.delete(id);
+      for (const { key, lease } of [...this.#rows.values()])
+        if (lease === id) this.#rows.delete(key);
+    }
+  }
+
+  #transact({ compare = [], success = [], failure = [] }: Txn): object {
+    const succeeded = compare.every((one) => this.#holds(one));
+    const operations = succeeded ? success : failure;
+    if (operations.some(({ request_put: put }) => put !== undefined)) {
+      this.#revision++;
+      this.writes++;
+    }
+    const responses = operations.map((operation) => this.#run(operation));
+    return succeeded ? { succeeded, responses } : { responses };
+  }
+
+  #holds({ key = '', target, ...wanted }: Wire): boolean {
+    const row = this.#rows.get(textOf(key));
+    if (target === 'VERSION') return String(row?.version ?? 0) === wanted.version;
+    if (target === 'CREATE') return String(row?.create ?? 0) === wanted.create_revision;
+    return row?.value === wanted.value;
+  }
+
+  #run({ request_put: put, request_range: range }: WireOperation): object {
+    if (put !== undefined) {
+      const { value = '', lease = '0' } = put;
+      const key = textOf(put.key ?? '');
+      const before = this.#rows.get(key);
+      const [create, version] = [before?.create ?? this.#revision, (before?.version ?? 0) + 1];
+      this.#rows.set(key, { key, value, create, mod: this.#revision, version, lease });
+      return { response_put: {} };
+    }
+    const { key = '', range_end: end, limit = '0' } = range ?? {};
+    const from = textOf(key);
+    const within = (name: string) =>
+      end === undefined ? name === from : name >= from && name < textOf(end);
+    const found = [...this.#rows.values()]
+      .filter((row) => within(row.key))
+      .sort((a, b) => (a.key < b.key ? -1 : 1));
+    const kvs = found.slice(0, Number(limit) || undefined).map((row) => ({
+      key: Buffer.from(row.key).toString('base64'),
+      value: row.value,
+      create_revision: String(row.create),
+      ...(row.lease === '0' ? {} : { lease: row.lease }),
+    }));
+    return { response_range: kvs.length === 0 ? {} : { kvs } };
+  }
+}
+
+const textOf = (base64: string): string => Buffer.from(base64, 'base64').toString();
+
+/** Where Debian's package puts it; null: it is not installed here. */
+export const etcdProgram = ['/usr/bin/etcd', '/usr/local/bin/etcd'].find(existsSync) ?? null;
+
+/** Members of one cluster of etcd on loopback. */
+export class RealEtcd {
+  readonly urls: string[] = [];
+  readonly #directory = mkdtempSync(path.join(tmpdir(), 'paperbook-etcd-'));
+  readonly #members: ReturnType<typeof spawn>[] = [];
+
+  static async start(members = 1): Promise<RealEtcd> {
+    const etcd = new RealEtcd();
+    const ports = await freePorts(members * 2);
+    const peers = Array.from(
+      { length: members },
+      (_, at) => `http://127.0.0.1:${ports[members + at]}`,
+    );
+    const cluster = peers.map((peer, at) => `m${at}=${peer}`).join(',');
+    for (const [at, peer] of peers.entries()) {
+      const url = `http://127.0.0.1:${ports[at]}`;
+      etcd.urls.push(url);
+      const options = {
+        name: `m${at}`,
+        'data-dir': path.join(etcd.#directory, `m${at}`),
+        'listen-client-urls': url,
+        'advertise-client-urls': url,
+        'listen-peer-urls': peer,
+        'initial-advertise-peer-urls': peer,
+        'initial-cluster': cluster,
+      };
+      const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
+      etcd.#members.push(spawn(etcdProgram!, args, { stdio: 'ignore' }));
+    }
+    for (const url of etcd.urls) {
+      await eventually('a member of etcd is healthy', async () => {
+        const answer = await fetch(`${url}/health`).catch(() => null);
+        return (await answer?.text())?.includes('true') ?? false;
+      });
+    }
+    return etcd;
+  }
+
+  async stop(): Promise<void> {
+    const ended = this.#members.map((member) => {
+      if (member.exitCode !== null || member.signalCode !== null) return Promise.resolve();
+      const exit = new Promise((resolve) => member.once('exit', resolve));
+      member.kill('SIGKILL');
+      return exit;
+    });
+    await Promise.all(ended);
+    rmSync(this.#directory, { recursive: true, force: true });
+  }
+}
+
+/** Waits for it, for a minute at most. */
+export async function eventually(
+  what: string,
+  holds: () => boolean | Promise<boolean>,
+): Promise<void> {
+  const untilMs = performance.now() + 60_000;
+  while (!(await holds())) {
+    if (performance.now() > untilMs) throw new Error(`not within a minute: ${what}`);
+    await sleep(20);
+  }
+}
+
+async function freePorts(count: number): Promise<number[]> {
+  const servers = Array.from({ length: count }, () => createTcpServer());
+  for (const server of servers) {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  }
+  const ports = servers.map((server) => (server.address() as AddressInfo).port);
+  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
+  return ports;
+}
