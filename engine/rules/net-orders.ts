@@ -138,18 +138,17 @@ export function planNet(
   account: AccountRow,
 ): NetPlan {
   const asked = order.contracts!;
+  const { trades: held, free } = closableNow(state, {
+    account,
+    market: market.number,
+    side: oppositeSide(side),
+  });
+  // Whoever holds nothing of the other side closes nothing. That is most often so.
   const own = { account, market: market.number, side };
-  const other = { account, market: market.number, side: oppositeSide(side) };
-  // If others close contracts of a side, all that can be sold without an end of a buy is for them.
-  const ofNewOrder = (of: HeldSide) => closable(state, of, reserved(state, of) === 0);
-  const [bought, held] = [ofNewOrder(own), ofNewOrder(other)];
-  const freeOf = (trades: readonly Closable[], of: HeldSide) => {
-    return Math.max(0, sumOf(trades) - reserved(state, of));
-  };
-  const free = freeOf(held, other);
-  const paired = Math.min(free, freeOf(bought, own));
+  const bought = free === 0 ? { trades: [], free: 0 } : closableNow(state, own);
+  const paired = Math.min(free, bought.free);
   const touched: PositionRow[] = [];
-  const pairs = closePairs(state, bought, held, paired, touched);
+  const pairs = closePairs(state, bought.trades, held, paired, touched);
   const closes = Math.min(asked, free - paired);
   for (const { position } of firstOf(held, closes)) touched.push(position);
   const { positions, orders } = state;
@@ -162,6 +161,19 @@ export function planNet(
     return sum + heldCentsAt(state, one, remainingOf(state, one));
   }, 0);
   return { netting, ends, endsCents, pairs, pairCents: paired * PAYOUT_CENTS, closes: held };
+}
+
+/**
+ * What an order that is placed now may close of a side, and how many contracts of it no other order
+ * closes. If others close some, all that can be sold without an end of a buy is for them.
+ */
+function closableNow(state: ShardState, held: HeldSide): { trades: Closable[]; free: Contracts } {
+  const trades = closable(state, held, true);
+  if (trades.length === 0) return { trades, free: 0 };
+  const forOthers = reserved(state, held);
+  if (forOthers === 0) return { trades, free: sumOf(trades) };
+  const sellable = closable(state, held, false);
+  return { trades: sellable, free: Math.max(0, sumOf(sellable) - forOthers) };
 }
 
 /**
