@@ -44,7 +44,9 @@ const REST_AFTER_MS = 1000;
 /** So many cores have work beside a thread that answers requests. Rule G13 (api/RULES.md). */
 const CORES_A_LISTENER = 4;
 
-function listenersOf({ listeners }: Pick<Config, 'listeners'>): number {
+/** Further threads do not know who leads a shard. Rule N116 (engine/RULES.md). */
+function listenersOf({ listeners, cluster }: Pick<Config, 'listeners' | 'cluster'>): number {
+  if (cluster !== null) return 1;
   return listeners ?? Math.max(1, Math.floor(availableParallelism() / CORES_A_LISTENER));
 }
 

@@ -239,6 +239,11 @@ export const ERRORS = {
     message: 'Something went wrong on our side.',
     when: 'a fault of ours; 503 while the engine, or a service that is asked, cannot be used',
   },
+  not_leader: {
+    status: 503,
+    message: 'Another node of the cluster serves this account; see leader.',
+    when: 'another node leads the shard of the account; `leader` is its address, null: none does now',
+  },
   not_configured: {
     status: 503,
     message: 'This server is configured without this service.',
@@ -255,6 +260,8 @@ export type ErrorOptions = {
   retryAfterSeconds?: number;
   /** Header names and values in turn. */
   headers?: readonly string[];
+  /** The address of the node that takes the request; null: none does now. */
+  leader?: string | null;
 };
 
 /** A refusal for the caller. Any check may throw it; the dispatcher writes it. */
@@ -263,6 +270,7 @@ export class Refusal extends Error {
   readonly status: number;
   readonly retryAfterSeconds: number | null;
   readonly headers: readonly string[];
+  readonly leader: string | null | undefined;
 
   constructor(code: string, row: { status: number; message: string }, options: ErrorOptions = {}) {
     super(options.message ?? row.message);
@@ -271,6 +279,7 @@ export class Refusal extends Error {
     this.status = options.status ?? row.status;
     this.retryAfterSeconds = options.retryAfterSeconds ?? null;
     this.headers = options.headers ?? [];
+    this.leader = options.leader;
   }
 }
 
@@ -295,11 +304,18 @@ export type ErrorBody = (
   message: string,
   retryAfterSeconds: number | null,
   status: number,
+  leader?: string | null,
 ) => string;
 
-/** The wire body of an error. Rule E1 (api/RULES.md). */
-export function errorBody(code: string, message: string, retryAfterSeconds: number | null): string {
-  const error =
-    retryAfterSeconds === null ? { code, message } : { code, message, retryAfterSeconds };
-  return JSON.stringify({ error });
+/** The wire body of an error. Rule E1 (api/RULES.md), N114 (engine/RULES.md). */
+export function errorBody(
+  code: string,
+  message: string,
+  retryAfterSeconds: number | null,
+  _status?: number,
+  leader?: string | null,
+): string {
+  const retry = retryAfterSeconds === null ? {} : { retryAfterSeconds };
+  // JSON leaves out what is undefined.
+  return JSON.stringify({ error: { code, message, ...retry, leader } });
 }

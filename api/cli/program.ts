@@ -41,6 +41,7 @@ const GROUPS: readonly Group[] = [
     names: ['records'],
     load: async () => (await import('./records-rebuild.ts')).addRecordsCommand,
   },
+  { names: ['cluster'], load: async () => (await import('./cluster.ts')).addClusterCommand },
   { names: ['upgrade'], load: async () => (await import('./upgrade.ts')).addUpgradeCommand },
   {
     names: ['signup', 'login', 'logout', 'whoami'],

@@ -602,12 +602,13 @@ export type Error_2 = {
          * @minimum 1
          */
         retryAfterSeconds?: number;
+        leader?: string | null;
     };
 };
 /**
  * Stable: branch on this.
  */
-export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "session_not_found" | "trade_not_found" | "order_not_found" | "order_group_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "would_take" | "order_group_limit" | "order_groups_full" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_configured";
+export type ErrorCode = "invalid_request" | "unauthorized" | "invalid_token" | "session_required" | "insufficient_scope" | "guest_account" | "scope_not_available" | "venue_data_off" | "trading_off" | "membership_required" | "us_not_eligible" | "organization_forbidden" | "organization_not_found" | "route_not_found" | "market_not_found" | "instrument_not_found" | "game_not_found" | "trader_not_found" | "account_not_found" | "key_not_found" | "session_not_found" | "trade_not_found" | "order_not_found" | "order_group_not_found" | "method_not_allowed" | "too_late" | "idempotency_key_reused" | "no_tradable_listing" | "price_moved" | "insufficient_balance" | "market_not_open" | "market_resolved" | "no_liquidity" | "already_closed" | "venue_a_key_missing" | "venue_c_intl_key_missing" | "venue_a_rejected" | "venue_c_intl_rejected" | "live_trading_unavailable" | "key_limit_reached" | "would_take" | "order_group_limit" | "order_groups_full" | "reset_not_available" | "rate_limited" | "quota_exceeded" | "key_creation_limited" | "internal_error" | "not_leader" | "not_configured";
 export declare const ErrorCode: {
     readonly invalid_request: "invalid_request";
     readonly unauthorized: "unauthorized";
@@ -657,6 +658,7 @@ export declare const ErrorCode: {
     readonly quota_exceeded: "quota_exceeded";
     readonly key_creation_limited: "key_creation_limited";
     readonly internal_error: "internal_error";
+    readonly not_leader: "not_leader";
     readonly not_configured: "not_configured";
 };
 export type EvalBoard = {

@@ -59,6 +59,7 @@ export const ErrorCode = {
     quota_exceeded: "quota_exceeded",
     key_creation_limited: "key_creation_limited",
     internal_error: "internal_error",
+    not_leader: "not_leader",
     not_configured: "not_configured"
 };
 export const Fungibility = {

@@ -1,6 +1,6 @@
 /**
  * Every configuration variable: its default, its meaning, how its text is read. Rules G1, G4,
- * G12, G13 (api/RULES.md).
+ * G12, G13 (api/RULES.md), N116 (engine/RULES.md).
  */
 
 import { parseJson } from '../../engine/base/bounded-json.ts';
@@ -24,6 +24,17 @@ export type FeedConfig = {
   /** The base of the venue's REST API. */
   restUrl?: string;
   [option: string]: unknown;
+};
+
+/** This server as a node of a cluster. Rule N116 (engine/RULES.md). */
+export type ClusterConfig = {
+  name: string;
+  node: string;
+  etcd: readonly string[];
+  /** The base of this node's URLs, as clients reach it. */
+  address: string;
+  secretFile: string;
+  leaseSeconds: number;
 };
 
 /** `part`: its object in the configuration exists once all such members of it are set. */
@@ -87,6 +98,13 @@ export const SETTINGS = {
     'sync',
     'sync: answer when data is on disk; commit: when a process crash cannot undo it',
     choice('sync', 'commit'),
+  ),
+  // Null: the server is in no cluster.
+  CLUSTER: unset(
+    'cluster',
+    'JSON {name, node, etcd: [url, ...], address, secretFile, leaseSeconds}: this server is a node ' +
+      'of a cluster',
+    readCluster,
   ),
   // Null: a value that was set live stays.
   VENUE_DATA: unset(
@@ -467,6 +485,51 @@ function readDiscoverEntry(fields: Fields, array: string): DiscoverEntry {
     everySeconds: number('everySeconds', 60, 86_400),
     horizonHours: number('horizonHours', 168, 87_600),
   };
+}
+
+const CLUSTER_FIELDS = ['name', 'node', 'etcd', 'address', 'secretFile', 'leaseSeconds'];
+const LEASE_SECONDS = { byDefault: 3, minimum: 2, maximum: 60 };
+
+function readCluster(text: string): ClusterConfig {
+  let value: unknown;
+  try {
+    value = parseJson(text);
+  } catch {
+    value = null;
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Error('a JSON object');
+  }
+  const fields = value as Fields;
+  const object = 'a JSON object that';
+  const unknown = Object.keys(fields).find((name) => !CLUSTER_FIELDS.includes(name));
+  if (unknown !== undefined) throw new Error(`${object} has no ${unknown.slice(0, 40)}`);
+  const { name, node, etcd, address, secretFile } = fields;
+  for (const [field, word] of Object.entries({ name, node })) {
+    if (typeof word === 'string' && /^[A-Za-z0-9_-]{1,64}$/.test(word)) continue;
+    throw new Error(`${object} has a ${field} of 1 to 64 letters, digits, - and _`);
+  }
+  if (!Array.isArray(etcd) || etcd.length === 0 || !etcd.every(isNodeUrl)) {
+    throw new Error(`${object} has etcd: a list of URLs of http:// or https://, without a user`);
+  }
+  if (!isNodeUrl(address)) {
+    throw new Error(`${object} has an address: a URL of http:// or https://, without a user`);
+  }
+  if (typeof secretFile !== 'string' || secretFile === '') {
+    throw new Error(`${object} has a secretFile`);
+  }
+  const { byDefault, minimum, maximum } = LEASE_SECONDS;
+  const leaseSeconds = Number(fields.leaseSeconds ?? byDefault);
+  if (!Number.isInteger(leaseSeconds) || leaseSeconds < minimum || leaseSeconds > maximum) {
+    throw new Error(`${object} has leaseSeconds: a whole number from ${minimum} to ${maximum}`);
+  }
+  return { name, node, etcd, address, secretFile, leaseSeconds } as ClusterConfig;
+}
+
+function isNodeUrl(value: unknown): value is string {
+  const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : null;
+  if (url === null || url.username !== '' || url.password !== '') return false;
+  return url.protocol === 'https:' || url.protocol === 'http:';
 }
 
 /** Results are read from there and are final, so nobody may change them on the way. */

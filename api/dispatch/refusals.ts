@@ -1,14 +1,14 @@
 /** The refusal for each failure. Rules E1, E6 (api/RULES.md). */
 import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
 import type { Reply } from '../../engine/rules/messages.ts';
-import type { Unavailable } from '../../engine/threads/unavailable.ts';
+import { NotLeader, type Unavailable } from '../../engine/threads/unavailable.ts';
 import { ApiError, ERRORS, Refusal } from '../base/errors.ts';
 import type { Log } from '../base/logger.ts';
 
 export type Refused = Pick<
   Refusal,
   'status' | 'code' | 'message' | 'retryAfterSeconds' | 'headers'
-> & { limits?: TradeLimitsLeft | undefined };
+> & { limits?: TradeLimitsLeft | undefined; leader?: string | null | undefined };
 
 type EngineRefusal = Extract<Reply, { ok: false }>;
 
@@ -34,11 +34,15 @@ export function refusalOf(
 }
 
 export function busyRefusal(error: Unavailable): Refusal {
+  const retryAfterSeconds = Math.max(1, Math.ceil(error.retryAfterSeconds));
+  if (error instanceof NotLeader) {
+    return new ApiError('not_leader', { retryAfterSeconds, leader: error.leader });
+  }
   return new ApiError('internal_error', {
     status: BUSY_STATUS,
     message:
       `The engine cannot take this request now (${error.message}). ` +
       'Send it again, with the same idempotencyKey.',
-    retryAfterSeconds: Math.max(1, Math.ceil(error.retryAfterSeconds)),
+    retryAfterSeconds,
   });
 }

@@ -141,11 +141,12 @@ export class ResponseWriter {
     http.answer(refusal.status, withLimits(headers, refusal.limits), body);
   }
 
-  #errorAnswer({ status, code, message, retryAfterSeconds, headers }: Refused): ErrorAnswer {
+  #errorAnswer(refused: Refused): ErrorAnswer {
+    const { status, code, message, retryAfterSeconds, headers, leader } = refused;
     const retryAfter = retryAfterSeconds === null ? [] : ['Retry-After', String(retryAfterSeconds)];
     return {
       headers: headerLines([...this.#errorHeaders, ...headers, ...retryAfter]),
-      body: this.#errorBody(code, message, retryAfterSeconds, status),
+      body: this.#errorBody(code, message, retryAfterSeconds, status, leader),
     };
   }
 }

@@ -149,8 +149,8 @@ class Pending implements ReplyHandler<Result> {
     else this.#refuse(refusalOf(error, { ...this.#route, requestId: null }, log));
   }
 
-  #refuse({ status, code, message, retryAfterSeconds, limits }: Refused): void {
-    this.#give(status, errorBody(code, message, retryAfterSeconds), limits);
+  #refuse({ status, code, message, retryAfterSeconds, limits, leader }: Refused): void {
+    this.#give(status, errorBody(code, message, retryAfterSeconds, status, leader), limits);
   }
 
   #give(status: number, body: string, limits?: TradeLimitsLeft): void {

@@ -52,6 +52,8 @@ export function errorsOf(route: Declared): RouteError[] {
   }
   // The session may belong to an outside auth server, whose keys cannot always be fetched.
   if (route.mayBeUnavailable || takesSession) add('internal_error', 503);
+  // In a cluster another node may lead the shard of the account.
+  if (route.mayBeUnavailable) add('not_leader');
   if (route.access !== 'open') add('internal_error');
   return errors;
 }

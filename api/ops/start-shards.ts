@@ -1,4 +1,7 @@
-/** The shards of a data directory, on the clock of the settings. Rules D5, D72, D85, C7 (engine/RULES.md). */
+/**
+ * The shards of a data directory, on the clock of the settings. Rules D5, D72, D85, C7, N101
+ * (engine/RULES.md).
+ */
 import type { EpochMs } from '../../engine/base/units.ts';
 import { type Clock, feedClock, wallClock } from '../../engine/shard/callers/clock.ts';
 import { FurtherEnds } from '../../engine/shard/callers/further-ends.ts';
@@ -22,7 +25,7 @@ type ShardParts = {
   /** Threads that answer requests: this one, and further ones with rings of their own. */
   listeners: number;
   dataDir: Pick<DataDir, 'shards'>;
-  identity: Pick<ControlStore, 'numbers'>;
+  identity: Pick<ControlStore, 'numbers' | 'directoryId'>;
   log: Log;
   stack: CleanupStack;
 };
@@ -58,6 +61,14 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
     config.clock === 'feed' ? feedClock() : wallClock({ jumpMaxMs: config.clockJumpMaxMs, log });
   const ends = new FurtherEnds(listeners - 1);
   const time = timeMemory();
+  const replicator =
+    config.cluster === null
+      ? undefined
+      : await (await import('./join-cluster.ts')).replicatorsOf(config.cluster, {
+          directory: identity.directoryId!,
+          shards: dataDir.shards,
+          log,
+        });
   const engine = new Shards({
     dataDir: config.dataDir,
     shards: dataDir.shards,
@@ -73,6 +84,7 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
     clock: listeners === 1 ? ownClock : sharing(ownClock, config, time),
     further: ends,
     rebuild: rebuilder(config.dataDir),
+    ...(replicator === undefined ? {} : { replicator }),
     log,
   });
   stack.add(() => engine.close());

@@ -400,9 +400,10 @@ export class StreamSession implements Member, SocketEvents, Worker {
   #refuse(id: string, counted: CallerReservation | null, error: unknown): void {
     if (error instanceof ApiError && error.status === 401) return this.#endForCredential(error);
     if (error instanceof Refusal) {
-      const { status, code, message, retryAfterSeconds } = error;
+      const { status, code, message, retryAfterSeconds, leader } = error;
       counted?.commit(status);
-      return this.#answer(id, status, errorBody(code, message, retryAfterSeconds));
+      const body = errorBody(code, message, retryAfterSeconds, status, leader);
+      return this.#answer(id, status, body);
     }
     this.#parts.log.error({ err: error }, 'a message of the stream failed');
     const { status, code, message } = new ApiError('internal_error');

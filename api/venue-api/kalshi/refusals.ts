@@ -93,6 +93,7 @@ const SHARED: Readonly<Record<string, string>> = {
   rate_limited: 'too_many_requests',
   quota_exceeded: 'too_many_requests',
   not_configured: 'service_unavailable',
+  not_leader: 'service_unavailable',
 };
 
 /** The wire body of a refusal. `message` repeats the code in words, as the venue does. */

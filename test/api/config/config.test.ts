@@ -23,6 +23,7 @@ test('G1: the defaults', (t) => {
     dataDir: './data',
     shards: null,
     durability: 'sync',
+    cluster: null,
     venueData: null,
     trading: null,
     defaultPlan: 'none',
@@ -56,7 +57,13 @@ test('G1: the defaults', (t) => {
 
 const FEED = { venue: 'venue_a', adapter: 'kalshi', url: 'wss://venue.example' };
 
+const CLUSTER = {
+  ...{ name: 'c', node: 'one', etcd: ['http://10.0.0.1:2379'], address: 'https://one.example' },
+  ...{ secretFile: '/etc/secret', leaseSeconds: 3 },
+};
+
 const EVERYTHING = {
+  PAPERBOOK_CLUSTER: JSON.stringify(CLUSTER),
   PAPERBOOK_HOST: '0.0.0.0',
   PAPERBOOK_PORT: '0',
   PAPERBOOK_LISTENERS: '4',
@@ -110,6 +117,7 @@ const EVERYTHING_READ = {
   dataDir: '/var/lib/paperbook',
   shards: 4,
   durability: 'commit',
+  cluster: CLUSTER,
   venueData: true,
   trading: false,
   defaultPlan: 'builder',
@@ -355,4 +363,26 @@ test('G1: the help fits its columns, and what is longer goes on below', (t) => {
     for (const line of help.split('\n')) t.true(line.length <= columns, line);
     t.is(help.replace(/\n {10,}/g, ' '), all, 'the same words');
   }
+});
+
+test('N116: the setting of a cluster, its default, and what is refused', (t) => {
+  const read = (over: object) =>
+    loadConfig({ PAPERBOOK_CLUSTER: JSON.stringify({ ...CLUSTER, ...over }) }, null).cluster;
+  t.deepEqual(read({ leaseSeconds: undefined }), CLUSTER);
+  t.is(read({ leaseSeconds: 10 })?.leaseSeconds, 10);
+  const refused: [object, RegExp][] = [
+    [{ name: 'a/b' }, /CLUSTER.* name of 1 to 64 letters/],
+    [{ node: '' }, /node of 1 to 64 letters/],
+    [{ etcd: [] }, /etcd: a list of URLs/],
+    [{ etcd: ['http://user:word@host'] }, /without a user/],
+    [{ address: 'one' }, /address: a URL/],
+    [{ secretFile: 7 }, /secretFile/],
+    [{ leaseSeconds: 1 }, /leaseSeconds: a whole number from 2 to 60/],
+    [{ lease: 3 }, /has no lease/],
+  ];
+  for (const [over, message] of refused) {
+    const error = t.throws(() => read(over), { instanceOf: ConfigError, message });
+    t.false(error?.message.includes('word@'));
+  }
+  t.throws(() => loadConfig({ PAPERBOOK_CLUSTER: '[1]' }, null), { message: /a JSON object/ });
 });

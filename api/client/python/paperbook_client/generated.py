@@ -545,6 +545,7 @@ ErrorCode: TypeAlias = Literal[
     "quota_exceeded",
     "key_creation_limited",
     "internal_error",
+    "not_leader",
     "not_configured",
 ]
 
@@ -555,6 +556,7 @@ class ErrorError(TypedDict):
     message: str
     # The Retry-After header. On every 429, and on a 503 that passes.
     retryAfterSeconds: NotRequired[int]
+    leader: NotRequired[str | None]
 
 
 class EvalBoard(TypedDict):
