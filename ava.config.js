@@ -13,8 +13,8 @@ const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
 const fromProduct = !isOfFiles && process.env.NODE_V8_COVERAGE === undefined;
 /** They take longest, or wait much, so they begin first; the shortest ones fill the end. */
 const LONGEST = [
-  ...['web-views', 'web-records', 'process-product', 'api-threads', 'engine-parts', 'api-parts'],
-  ...['api-operations', 'engine-shard', 'rules-and-feeds', 'process-commands', 'whole'],
+  ...['web-records', 'web-views', 'process-product', 'engine-shard', 'api-threads', 'engine-parts'],
+  ...['api-operations', 'api-parts', 'rules-and-feeds', 'whole', 'process-commands'],
   ...['api-stream', 'process-data', 'check', 'api-identity', 'process-servers'],
 ];
 const rankOf = (file) => {

@@ -1,6 +1,6 @@
 /**
  * Checks a whole data directory, with or without a running server: every shard, then the control
- * store, then whether they agree. Rules D14, D16, D97, D98 (engine/RULES.md).
+ * store, then whether they agree. Rules D14, D16, D97, D98, T237 (engine/RULES.md).
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
@@ -8,6 +8,7 @@ import path from 'node:path';
 import { Problems } from '../../engine/audit/problems.ts';
 import { historyProblems } from '../../engine/history/verify.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
+import { TakenSizes } from '../../engine/verify/taken-sizes.ts';
 import type { ShardVerification } from '../../engine/verify/verify.ts';
 import { verifyRecords } from '../../engine/verify/verify-records.ts';
 import { CHECKED_NAMES, readChecked } from '../data-dir/checked-file.ts';
@@ -22,7 +23,14 @@ import { type Part, type PartVerifier, verifyParts } from './part-verifier.ts';
 
 type ShardCounts = Omit<
   ShardVerification,
-  'accountIds' | 'marketNames' | 'instrumentIds' | 'outcomes' | 'openMarkets' | 'notes' | 'verified'
+  | 'accountIds'
+  | 'marketNames'
+  | 'instrumentIds'
+  | 'outcomes'
+  | 'openMarkets'
+  | 'taken'
+  | 'notes'
+  | 'verified'
 >;
 
 export type Verification = {
@@ -67,6 +75,7 @@ export async function verifyDataDir(
     );
   }
   checkOutcomes(shards, { notes, across });
+  checkTaken(shards, across);
   checkOwners(dataDir, meta, shards, control.found, { notes, across });
   checkEntries(dataDir, meta, shards, control, { notes, across });
   checkSmallFiles(dataDir, across);
@@ -222,6 +231,14 @@ function checkOutcomes(shards: Part<ShardVerification>[], { notes, across }: Fin
   }
 }
 
+/** No display gave more than it showed, over all shards. Rule T237 (engine/RULES.md). */
+function checkTaken(shards: Part<ShardVerification>[], across: Problems): void {
+  const sizes = new TakenSizes();
+  for (const { found } of shards) if (found !== null) sizes.addAll(found.taken);
+  const names = shards.find(({ found }) => found !== null)?.found?.marketNames ?? [];
+  for (const { market, rule } of sizes.problems()) across.add(`${names[market]}, ${rule}`);
+}
+
 /** A start creates every shard, and then the numbers: a shard missing after that was lost. */
 function checkEntries(
   dataDir: string,
@@ -287,6 +304,7 @@ function shardCounts(shard: number, { found, problems }: Part<ShardVerification>
     instrumentIds,
     outcomes,
     openMarkets,
+    taken,
     notes,
     verified,
     ...counts
@@ -317,4 +335,5 @@ const EMPTY: ShardVerification = {
   instrumentIds: [],
   outcomes: [],
   openMarkets: [],
+  taken: new Float64Array(0),
 };

@@ -45,38 +45,41 @@ const START_MS = Date.parse('2026-11-21T12:00:00.000Z');
 const LEVELS = 20;
 const FIRST_CENTS = 21;
 const SIZE = 100_000;
-/** One in so many changes is a print of its decrease. */
-const PRINT_EVERY = 40;
+const BEST_PRICE = (FIRST_CENTS + LEVELS - 1) * 100;
+/** A print explains one in so many decreases of a best bid, so one in 40 of all. */
+const PRINT_EVERY = 2;
 
 type Change = LevelTick | PrintTick;
 
 async function run(sizes: QueueSizes, progress: (line: string) => void): Promise<Report> {
   const figures: Figures = {};
   const rows: string[][] = [];
-  const changes = changesOf(sizes);
-  const columns = new Columns(changes);
-  const add = async (name: string, run: () => void, prepare: () => void = () => {}) => {
+  const all = changesOf(sizes);
+  const changes = new Columns(all);
+  const levels = new Columns(all.filter(({ kind }) => kind === 'level'));
+  const prints = new Columns(all.filter(({ kind }) => kind === 'print'));
+  const add = async (name: string, each: Columns, run: () => void, prepare = () => {}) => {
     progress(`queue: ${name}`);
     const { wall, cpu } = await timeRounds({ name, rounds: sizes.rounds, prepare, run });
-    const [ns, cpuNs] = [wall, cpu].map((all) =>
-      spreadOf(all.map((millis) => (millis * 1e6) / changes.length)),
+    const [ns, cpuNs] = [wall, cpu].map((of) =>
+      spreadOf(of.map((millis) => (millis * 1e6) / each.length)),
     );
     figures[`${name}/ns`] = { unit: 'ns', value: ns! };
     figures[`${name}/cpu`] = { unit: 'ns', value: cpuNs! };
     rows.push([name, ns!.median.toFixed(0), ns!.min.toFixed(0), cpuNs!.median.toFixed(0)]);
   };
+  await add('the loop alone, part of each row', changes, () => loop(changes));
   for (const orders of sizes.orders) {
     let state: StoredState;
-    await add(
-      `a shard, ${count(orders)} resting`,
-      () => play(state, columns),
-      () => {
-        state = restingState(sizes, orders);
-      },
-    );
+    const prepare = () => {
+      state = restingState(sizes, orders);
+    };
+    await add(`a level, ${count(orders)} resting`, levels, () => play(state, levels), prepare);
+    if (orders < sizes.orders.at(-1)!) continue;
+    await add(`a print, ${count(orders)} resting`, prints, () => play(state, prints), prepare);
   }
-  await add('packed and read', () => packAndRead(changes));
-  await add('the feed thread: which decrease was a trade', () => match(changes));
+  await add('packed and read', changes, () => packAndRead(changes));
+  await add('the feed thread: which decrease was a trade', changes, () => match(changes));
   return {
     tables: [
       {
@@ -128,7 +131,10 @@ function wholeBook(market: number): LevelsTick {
   return { kind: 'levels', ...on, levels: { yes: side, no: side }, repeats: false };
 }
 
-/** Additions and decreases of random levels; a print explains some of the decreases. */
+/**
+ * Additions and decreases of random levels. A print explains some of the decreases of best bids: at
+ * any other price it would fill all orders above.
+ */
 function changesOf({ markets, deltas }: QueueSizes): Change[] {
   const random = seededRandom(SEED + 1);
   const sizes = new Float64Array(markets * 2 * LEVELS).fill(SIZE);
@@ -139,8 +145,8 @@ function changesOf({ markets, deltas }: QueueSizes): Change[] {
     const isCancel = change.change === 'cancel';
     if (isCancel) change.decrease = ++decreases;
     changes.push(change);
-    if (!isCancel || random.below(PRINT_EVERY) > 0) continue;
     const { atMs, source, market, side, price, contracts, decrease } = change;
+    if (!isCancel || price < BEST_PRICE || random.below(PRINT_EVERY) > 0) continue;
     const print = { side, price, contracts, decrease };
     changes.push({ kind: 'print', atMs, source, market, ...print });
   }
@@ -171,21 +177,22 @@ const BATCH_TICKS = 64;
 /** In columns: a shard reads each change from bytes that it has just received, and not from afar. */
 class Columns {
   readonly length: number;
-  readonly #values: Float64Array;
-  readonly #level: LevelTick;
-  readonly #print: PrintTick;
+  readonly #values: Int32Array;
+  readonly #level = { ...LEVEL };
+  readonly #print = { ...PRINT };
 
   constructor(changes: readonly Change[]) {
     this.length = changes.length;
-    this.#level = { ...changes.find((change): change is LevelTick => change.kind === 'level')! };
-    this.#print = { ...changes.find((change): change is PrintTick => change.kind === 'print')! };
-    this.#values = new Float64Array(changes.length * VALUES);
+    this.#values = new Int32Array(changes.length * VALUES);
     for (const [nth, change] of changes.entries()) {
       const { atMs, market, side, price, contracts, decrease } = change;
       const size = change.kind === 'level' ? change.size : -1;
       const isAdd = change.kind === 'level' && change.change === 'add';
       const flags = (side === 'yes' ? 1 : 0) + (isAdd ? 2 : 0);
-      this.#values.set([atMs, market, price, contracts, decrease, size, flags], nth * VALUES);
+      this.#values.set(
+        [atMs - START_MS, market, price, contracts, decrease, size, flags],
+        nth * VALUES,
+      );
     }
   }
 
@@ -196,7 +203,7 @@ class Columns {
     const size = values[from + 5]!;
     const flags = values[from + 6]!;
     const change = size < 0 ? this.#print : this.#level;
-    change.atMs = values[from]!;
+    change.atMs = START_MS + values[from]!;
     change.market = values[from + 1]!;
     change.price = values[from + 2]!;
     change.contracts = values[from + 3]!;
@@ -211,6 +218,14 @@ class Columns {
 }
 
 const VALUES = 7;
+const LEVEL: LevelTick = {
+  ...{ kind: 'level', atMs: START_MS, source: 0, market: 0, change: 'add', side: 'yes' },
+  ...{ price: 100, contracts: 1, size: 1, decrease: 0 },
+};
+const PRINT: PrintTick = {
+  ...{ kind: 'print', atMs: START_MS, source: 0, market: 0, side: 'yes' },
+  ...{ price: 100, contracts: 1, decrease: 0 },
+};
 
 function play(state: StoredState, changes: Columns): void {
   const facts = new FactBuffer();
@@ -220,20 +235,29 @@ function play(state: StoredState, changes: Columns): void {
   }
 }
 
-function packAndRead(changes: readonly Change[]): void {
+/** What the other rows take to read their changes. */
+function loop(changes: Columns): void {
+  let contracts = 0;
+  for (let nth = 0; nth < changes.length; nth++) contracts += changes.at(nth).contracts;
+  if (contracts === 0) throw new Error('no change has contracts');
+}
+
+function packAndRead(changes: Columns): void {
   const writer = new ByteWriter();
-  for (let nth = 0; nth < changes.length; nth += 512) {
+  for (let from = 0; from < changes.length; from += 512) {
     writer.begin();
-    for (const change of changes.slice(nth, nth + 512)) writeMessage(writer, change);
+    const end = Math.min(from + 512, changes.length);
+    for (let nth = from; nth < end; nth++) writeMessage(writer, changes.at(nth));
     ticksIn(writer.view(0, writer.length));
   }
 }
 
-function match(changes: readonly Change[]): void {
+function match(changes: Columns): void {
   let told = 0;
   const events = new LevelEvents(() => told++);
   const opened = new Set<number>();
-  for (const change of changes) {
+  for (let nth = 0; nth < changes.length; nth++) {
+    const change = changes.at(nth);
     const { atMs, source, market, side, price, contracts } = change;
     const origin = { atMs, source, market };
     if (!opened.has(market)) {

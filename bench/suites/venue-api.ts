@@ -244,7 +244,7 @@ type Counted = { messages: number; seconds: number; mainMs: number; threads: Thr
 
 async function measureData(world: World, figures: Figures) {
   const { sizes, server, progress } = world;
-  const taken: { label: string; busy: Counted; perMessage: number; allPerMessage: number }[] = [];
+  const taken: { label: string; busy: Counted; perMessage: number }[] = [];
   for (const channel of channelsOf(world)) {
     const { label } = channel;
     progress(`venue-api: ${label}`);
@@ -259,11 +259,8 @@ async function measureData(world: World, figures: Figures) {
       await ask(child, jobOf(sizes, server, channel));
       await during(server, child, DATA_WARMUP_MS);
       const busy = await during(server, child, sizes.dataMs);
-      const more = (of: (one: Counted) => number) =>
-        ((of(busy) - of(quiet) * (busy.seconds / quiet.seconds)) * 1000) / busy.messages;
-      const perMessage = more(({ mainMs }) => mainMs);
-      const allPerMessage = more(({ threads }) => sumOf(threads));
-      taken.push({ label, busy, perMessage, allPerMessage });
+      const mainMs = busy.mainMs - quiet.mainMs * (busy.seconds / quiet.seconds);
+      taken.push({ label, busy, perMessage: (mainMs * 1000) / busy.messages });
     } finally {
       await feed.stop();
       child.disconnect();
@@ -272,23 +269,20 @@ async function measureData(world: World, figures: Figures) {
     }
   }
   const first = taken[0]!;
-  const rows = taken.map(({ label, busy, perMessage, allPerMessage }) => {
+  const rows = taken.map(({ label, busy, perMessage }) => {
     figures[`${label}/messages`] = { unit: 'messages/s', value: busy.messages / busy.seconds };
     figures[`${label}/cpu`] = { unit: 'CPU us/message, main thread', value: perMessage };
-    figures[`${label}/cpu of all`] = { unit: 'CPU us/message', value: allPerMessage };
     return [
       label,
       count(busy.messages / busy.seconds),
       perMessage.toFixed(2),
       ratio(perMessage / first.perMessage),
-      allPerMessage.toFixed(2),
-      ratio(allPerMessage / first.allPerMessage),
     ];
   });
   const { subscribers, marketsEach, markets, quotesPerSecond } = sizes;
   const table = {
     title: 'venue-api: market data, CPU microseconds a message, less that of quotes alone',
-    columns: ['channel', 'messages/s', 'main', 'to /v1', 'all threads', 'to /v1'],
+    columns: ['channel', 'messages/s', 'main', 'to /v1'],
     rows,
     notes: [
       `${subscribers} subscribers of ${marketsEach} of ${markets} markets, ${quotesPerSecond} quotes/s`,
@@ -300,10 +294,6 @@ async function measureData(world: World, figures: Figures) {
   });
   return [table, threadTable('venue-api', 'message', threads, figures)];
 }
-
-const sumOf = (threads: readonly ThreadUse[]) => {
-  return threads.reduce((sum, { cpuMs }) => sum + cpuMs, 0);
-};
 
 function channelsOf({ server, tokens, venueKeys, privateKeyPem }: World): Channel[] {
   const ofVenue = (channel: string, counted: string): Channel => ({

@@ -7,6 +7,7 @@
 import {
   type AccountRow,
   NO_ROW,
+  type OrderRow,
   oppositeSide,
   type PositionRow,
   type Side,
@@ -23,6 +24,8 @@ import type { ShardState } from '../rules/state.ts';
 import { heldCentsAt } from '../rules/waiting-terms.ts';
 import { auditRows } from './audit-rows.ts';
 import { Problems } from './problems.ts';
+
+const SIDES = ['yes', 'no'] as const;
 
 export type AuditReport = {
   accounts: number;
@@ -205,18 +208,29 @@ function* bounded<Row>(rows: Iterable<Row>, most: number): Generator<Row> {
 }
 
 function auditBooks(state: ShardState, problems: Problems): void {
+  const { queue } = state;
   let resting = 0;
+  let queued = 0;
   for (const book of state.booksByKey.values()) {
+    const inQueue: OrderRow[] = [];
     for (const row of bounded(ordersOn(state, book), state.orders.live)) {
       resting++;
+      if (queue.has(row)) inQueue.push(row);
       const { market } = book;
       const subject = `book ${book.number}`;
       problems.check(state.orders.isLive(row), subject, `order row ${row} is not in use`);
       const isIts = state.orders.col.market.get(row) === market.number;
       problems.check(isIts, subject, `order row ${row} is of another market`);
     }
-    for (const side of ['yes', 'no'] as const) auditLadder(state, ladderOf(book, side), problems);
+    for (const side of SIDES) auditLadder(state, ladderOf(book, side), problems);
+    if (book.routed !== null) continue;
+    const waiting = SIDES.flatMap((side) => queue.ordersFrom(book.market.number, side, 1));
+    const isSame =
+      waiting.length === inQueue.length && waiting.every((row, at) => row === inQueue[at]);
+    problems.check(isSame, `book ${book.number}`, 'its queues have another order than its ladders');
+    queued += waiting.length;
   }
+  problems.check(queued === queue.table.live, 'queues', 'some orders wait in none, or in two');
   resting += state.arrivals.waiting().orders.length;
   if (resting !== state.orders.live) problems.add('orders: some wait on no book, or on two');
 }

@@ -197,6 +197,13 @@ export function askCentsOf(price: PriceE4): PriceCents {
   return priceOrNone(Math.ceil(price / 100));
 }
 
+/** The whole-cent bids of both sides of a market, each with a number: yes from 0, then no. */
+export const BIDS = 2 * PAYOUT_CENTS;
+
+export function bidNumber(side: Side, cents: PriceCents): number {
+  return side === 'yes' ? cents : PAYOUT_CENTS + cents;
+}
+
 /** Cents as a JSON number of dollars with at most two decimals; 123456 gives 1234.56. */
 export function dollarsOf(cents: Cents): number {
   invariant(Number.isSafeInteger(cents), 'money to be shown is not in whole cents');

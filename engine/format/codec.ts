@@ -13,6 +13,7 @@ import {
   endFrame,
   FRAME_HEADER_BYTES,
   type Frame,
+  frameAt,
   framesIn,
   setFrameType,
 } from './frame.ts';
@@ -78,7 +79,12 @@ export function writeMessage(to: ByteWriter, message: Sent): void {
 export function ticksIn(bytes: Uint8Array): Tick[] {
   const decoder = new FrameDecoder();
   const ticks: Tick[] = [];
-  for (const frame of framesIn(bufferOf(bytes))) ticks.push(decoder.message(frame) as Tick);
+  const buffer = bufferOf(bytes);
+  for (let start = 0; start < buffer.length; ) {
+    const frame = frameAt(buffer, start);
+    ticks.push(decoder.message(frame) as Tick);
+    start = frame.end;
+  }
   return ticks;
 }
 

@@ -8,6 +8,7 @@ import type { ByteWriter } from './bytes.ts';
 /** The first byte of a frame; its length and its type follow. */
 export const EXTENSION = 0xc9;
 export const FRAME_HEADER_BYTES = 6;
+const TYPE_MAX = 255;
 /** Far larger than any message. A larger length was read from the wrong place. */
 export const FRAME_BYTES_MAX = 2 ** 30;
 
@@ -16,10 +17,10 @@ export type Frame = { type: number; bytes: Buffer; at: number; end: number };
 
 /** @returns where it begins. */
 export function beginFrame(to: ByteWriter, type: number): number {
-  const start = to.length;
-  to.u8(EXTENSION);
-  to.u32(0);
-  to.u8(type);
+  invariant(type >= 0 && type <= TYPE_MAX, 'a frame has a type that is no byte');
+  const start = to.claim(FRAME_HEADER_BYTES);
+  to.memory.setUint8(start, EXTENSION);
+  to.memory.setUint8(start + FRAME_HEADER_BYTES - 1, type);
   return start;
 }
 
@@ -40,10 +41,15 @@ export function endFrame(to: ByteWriter, start: number): void {
 /** Consecutive frames. */
 export function* framesIn(bytes: Buffer): Generator<Frame> {
   for (let start = 0; start < bytes.length; ) {
-    invariant(bytes[start] === EXTENSION, 'bytes between frames are no frame');
-    const at = start + FRAME_HEADER_BYTES;
-    const end = at + bytes.readUInt32BE(start + 1);
-    yield { type: bytes[at - 1]!, bytes, at, end };
-    start = end;
+    const frame = frameAt(bytes, start);
+    yield frame;
+    start = frame.end;
   }
+}
+
+export function frameAt(bytes: Buffer, start: number): Frame {
+  invariant(bytes[start] === EXTENSION, 'bytes between frames are no frame');
+  const at = start + FRAME_HEADER_BYTES;
+  const end = at + bytes.readUInt32BE(start + 1);
+  return { type: bytes[at - 1]!, bytes, at, end };
 }

@@ -24,7 +24,7 @@ import { Leftovers, runsIn } from './leftovers.ts';
 import { MemoryPart } from './memory-part.ts';
 import { Merges } from './merges.ts';
 import { Run, type RunHead } from './run.ts';
-import { problemsOfRun } from './run-check.ts';
+import { type EachEntry, problemsOfRun } from './run-check.ts';
 import type { RunStore } from './run-store.ts';
 import { runSteps, writeRun } from './run-writer.ts';
 
@@ -218,7 +218,7 @@ export class RecordIndex {
   }
 
   /** Calls `each` with all entries, in no order. Throws `RunDamage`. */
-  forEach(each: (words: Uint32Array, at: number) => void): void {
+  forEach(each: EachEntry): void {
     for (const run of this.#runs) {
       const cursor = run.ascending();
       do each(cursor.words, cursor.at);
@@ -228,9 +228,14 @@ export class RecordIndex {
     this.#memory.forEach(each);
   }
 
-  /** Problems of the runs; reads all of their pieces. A step reads a chunk. */
-  *problems(): Generator<string | null> {
-    for (const run of this.#runs) yield* problemsOfRun(this.#store, run);
+  /**
+   * Problems of the runs; reads all of their pieces. A step reads a chunk. `each` gets all entries of
+   * the index, in no order, as `forEach` has them.
+   */
+  *problems(each: EachEntry = () => {}): Generator<string | null> {
+    for (const run of this.#runs) yield* problemsOfRun(this.#store, run, each);
+    this.#sealing?.part.forEach(each);
+    this.#memory.forEach(each);
   }
 
   *#write(

@@ -4,8 +4,15 @@ import { FIRST_PIECE, piecesOf, RunDamage, readPiece } from './pieces.ts';
 import type { Run } from './run.ts';
 import type { RunStore } from './run-store.ts';
 
+/** Gets every entry of the pieces that are whole. */
+export type EachEntry = (words: Uint32Array, at: number) => void;
+
 /** A problem, or null for a piece without one. */
-export function* problemsOfRun(store: RunStore, run: Run): Generator<string | null> {
+export function* problemsOfRun(
+  store: RunStore,
+  run: Run,
+  each: EachEntry,
+): Generator<string | null> {
   let last: Uint32Array | null = null;
   let keys = 0;
   let isWhole = true;
@@ -16,7 +23,7 @@ export function* problemsOfRun(store: RunStore, run: Run): Generator<string | nu
       yield words.message;
       continue;
     }
-    const seen = lookAt(run, words, { chunk, last });
+    const seen = lookAt(run, words, { chunk, last }, each);
     keys += seen.keys;
     last = words;
     yield seen.fault;
@@ -48,6 +55,7 @@ function lookAt(
   run: Run,
   words: Uint32Array,
   { chunk, last }: { chunk: number; last: Uint32Array | null },
+  each: EachEntry,
 ): { keys: number; fault: string | null } {
   let fault: string | null = null;
   let keys = 0;
@@ -59,11 +67,17 @@ function lookAt(
     note('begins before the last one ends');
   }
   for (let at = 0; at < words.length; at += ENTRY_WORDS) {
+    each(words, at);
     if (at > 0 && compareEntries(words, at - ENTRY_WORDS, words, at) > 0) note('is not in order');
     if (classAt(words, at) !== INDEX_CLASS.key) continue;
     keys++;
-    const [w0, w1, w2, w3] = words.subarray(at + 2, at + 6);
-    if (!run.filter.mayHave(w0!, w1!, w2!, w3!)) note('has a key that its filter lacks');
+    const isThere = run.filter.mayHave(
+      words[at + 2]!,
+      words[at + 3]!,
+      words[at + 4]!,
+      words[at + 5]!,
+    );
+    if (!isThere) note('has a key that its filter lacks');
   }
   return { keys, fault };
 }

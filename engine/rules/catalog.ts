@@ -26,15 +26,16 @@ import type { ShardState } from './state.ts';
 
 /** Replaces the catalog. Numbers, live quotes and resting orders stay. */
 export function replaceCatalog(state: ShardState, catalog: Catalog): void {
+  const hasMarkets = catalog.marketNames.length >= state.markets.length;
+  invariant(hasMarkets, 'a catalog removes the number of a market');
+  const hasInstruments = catalog.instrumentIds.length >= state.instruments.length;
+  invariant(hasInstruments, 'a catalog removes the number of an instrument');
   const { marketNames, instrumentIds } = withOwnNames(state.catalog, catalog);
-  invariant(marketNames.length >= state.markets.length, 'a catalog removes the number of a market');
-  const isNumbered = instrumentIds.length >= state.instruments.length;
-  invariant(isNumbered, 'a catalog removes the number of an instrument');
-  for (const [number, name] of marketNames.entries()) nameMarket(state, number, name);
-  for (const [number, id] of instrumentIds.entries()) {
-    const known = state.instruments[number];
-    invariant(known === undefined || known.id === id, 'an instrument changed its number');
-    if (known !== undefined) continue;
+  for (let number = state.markets.length; number < marketNames.length; number++) {
+    nameMarket(state, number, marketNames[number]!);
+  }
+  for (let number = state.instruments.length; number < instrumentIds.length; number++) {
+    const id = instrumentIds[number]!;
     invariant(instrumentOf(state, id) === undefined, 'an instrument has two numbers');
     const added = newInstrument(number, id);
     state.instruments[number] = added;
@@ -165,14 +166,20 @@ export function instrumentOf(state: ShardState, id: string): Instrument | undefi
 
 /** The names that a catalog has already are the same texts. So each is in memory once. */
 function withOwnNames(
-  before: Catalog,
+  { marketNames, instrumentIds }: Catalog,
   now: Catalog,
 ): Pick<Catalog, 'marketNames' | 'instrumentIds'> {
+  for (const [number, name] of marketNames.entries()) {
+    invariant(name === now.marketNames[number], 'a market changed its number');
+  }
+  for (const [number, id] of instrumentIds.entries()) {
+    invariant(id === now.instrumentIds[number], 'an instrument changed its number');
+  }
   const own = (names: string[], all: string[]) =>
     names.length === all.length ? names : [...names, ...all.slice(names.length)];
   return {
-    marketNames: own(before.marketNames, now.marketNames),
-    instrumentIds: own(before.instrumentIds, now.instrumentIds),
+    marketNames: own(marketNames, now.marketNames),
+    instrumentIds: own(instrumentIds, now.instrumentIds),
   };
 }
 
@@ -212,12 +219,6 @@ export function outdatedStatuses(
 }
 
 function nameMarket(state: ShardState, number: MarketNumber, name: string): void {
-  const known = state.markets[number];
-  invariant(
-    known === undefined || marketName(known.venue, known.ticker) === name,
-    'a market changed its number',
-  );
-  if (known !== undefined) return;
   invariant(marketNamed(state, name) === undefined, 'a market has two numbers');
   const market = newMarket(number, name);
   state.markets[number] = market;

@@ -158,11 +158,9 @@ export function emit(state: ShardState, facts: FactSink, event: Event): void {
       placedOffset.set(event.order, facts.offset);
       break;
     }
-    case 'market_resolved': {
-      const market = state.markets[event.market]!;
-      market.settlement = { ...market.settlement!, record: facts.record };
+    case 'market_resolved':
+      state.markets[event.market]!.settlement!.record = facts.record;
       break;
-    }
     case 'catalog_replaced':
     case 'catalog_changed': {
       const from = facts.offset;

@@ -4,6 +4,8 @@
  */
 
 import {
+  BIDS,
+  bidNumber,
   type ContractsE2,
   type EpochMs,
   type MarketNumber,
@@ -17,73 +19,25 @@ import type { ExactLevel, LevelsTick, LevelTick, WholeLevels } from './messages.
 
 const FINER = 100;
 
-/** The levels of one book. */
-export class ExactBook {
-  /** The last connection that told all its levels, the connection's epoch, and when. */
-  source: SourceNumber;
-  epoch: number;
-  atMs: EpochMs;
-  /** False: something was missed, and the levels may be wrong. */
-  isKnown = false;
-  /** Since when nobody knows its levels; null: they are known. Rule T188 (engine/RULES.md). */
-  lostAtMs: EpochMs | null = null;
-  /** By cents, yes before no. */
-  readonly #atCents = new Float64Array(2 * PAYOUT_CENTS);
-  /** Of prices between cents; null: there is none. */
-  #finer: Record<Side, Map<PriceE4, ContractsE2>> | null = null;
+/** The words of a market: one more than its page (0: its levels were never told), who told them. */
+const MARKET_WORDS = 4;
+const PAGE = 0;
+const SOURCE = 1;
+const EPOCH = 2;
+/** 1: all levels are known. */
+const KNOWN = 3;
 
-  constructor({ source, atMs }: Pick<LevelsTick, 'source' | 'atMs'>, epoch: number) {
-    this.source = source;
-    this.epoch = epoch;
-    this.atMs = atMs;
-  }
-
-  set(side: Side, price: PriceE4, size: ContractsE2): void {
-    if (price % FINER === 0) {
-      this.#atCents[price / FINER + (side === 'yes' ? 0 : PAYOUT_CENTS)] = size;
-      return;
-    }
-    if (size === 0) {
-      this.#finer?.[side].delete(price);
-      return;
-    }
-    this.#finer ??= { yes: new Map(), no: new Map() };
-    this.#finer[side].set(price, size);
-  }
-
-  /** The size at a whole cent. */
-  sizeAt(side: Side, cents: number): ContractsE2 {
-    return this.#atCents[side === 'yes' ? cents : PAYOUT_CENTS + cents]!;
-  }
-
-  replace(levels: WholeLevels): void {
-    this.#atCents.fill(0);
-    this.#finer = null;
-    for (const [price, size] of levels.yes) this.set('yes', price, size);
-    for (const [price, size] of levels.no) this.set('no', price, size);
-    this.isKnown = true;
-    this.lostAtMs = null;
-  }
-
-  levels(): WholeLevels {
-    return { yes: this.#side('yes'), no: this.#side('no') };
-  }
-
-  /** By rising price. */
-  #side(side: Side): ExactLevel[] {
-    const levels: ExactLevel[] = [];
-    for (let cents = 1; cents < PAYOUT_CENTS; cents++) {
-      const size = this.sizeAt(side, cents);
-      if (size > 0) levels.push([cents * FINER, size]);
-    }
-    for (const [price, size] of this.#finer?.[side] ?? []) levels.push([price, size]);
-    return levels.sort(([a], [b]) => a - b);
-  }
-}
-
-/** The followed books by market, in memory only. */
+/**
+ * The followed books by market, in memory only. A change of a level reads the market's words and the
+ * level's size. So these lie in arrays, and not in an object for each book.
+ */
 export class FollowedLevels {
+  #markets = new Int32Array(0);
+  /** By page: sizes by whole cents, yes before no. */
+  #sizes = new Float64Array(0);
   readonly #books: (ExactBook | undefined)[] = [];
+  #pages = 0;
+  readonly #freePages: number[] = [];
   readonly #taken = new Map<SourceNumber, TakenPlaces>();
 
   /** What decreases of a connection took. */
@@ -103,7 +57,11 @@ export class FollowedLevels {
 
   /** The market is past. */
   drop(market: MarketNumber): void {
-    if (this.#books[market] !== undefined) this.#books[market] = undefined;
+    if (this.#books[market] === undefined) return;
+    const at = market * MARKET_WORDS;
+    this.#books[market] = undefined;
+    this.#freePages.push(this.#markets[at + PAGE]!);
+    this.#markets[at + PAGE] = 0;
   }
 
   /** The book of a market whose levels were ever told; undefined: they never were. */
@@ -112,35 +70,159 @@ export class FollowedLevels {
   }
 
   /**
-   * The book that a change or a print belongs to; undefined: another connection has told the book,
+   * Whether a change or a print belongs to the book. False: another connection has told the book,
    * or this one was lost since then.
    */
-  followedBy(
-    { market, source }: Pick<LevelTick, 'market' | 'source'>,
-    epoch: number,
-  ): ExactBook | undefined {
-    const book = this.#books[market];
-    return book !== undefined && book.source === source && book.epoch === epoch ? book : undefined;
+  isFollowed({ market, source }: OfMarket, epoch: number): boolean {
+    const at = market * MARKET_WORDS;
+    const words = this.#markets;
+    if (at >= words.length || words[at + PAGE] === 0) return false;
+    return words[at + SOURCE] === source && words[at + EPOCH] === epoch;
+  }
+
+  /** Shows the change of a level. @returns whether it belongs to the book, and that is known */
+  show(tick: LevelTick, epoch: number): boolean {
+    const { market, side, price, size } = tick;
+    if (!this.isFollowed(tick, epoch) || !this.isKnown(market)) return false;
+    const level = bidNumber(side, price / FINER);
+    if (price % FINER === 0) this.#sizes[this.#firstOf(market) + level] = size;
+    else this.#books[market]!.setFiner(side, price, size);
+    return true;
   }
 
   /** @returns whether the book was known without a gap until now */
   replace(tick: LevelsTick, epoch: number): boolean {
-    const followed = this.followedBy(tick, epoch);
-    const wasKnown = followed?.isKnown === true;
-    if (tick.levels === null) {
-      if (followed !== undefined) {
-        followed.isKnown = false;
-        followed.lostAtMs ??= tick.atMs;
+    const { market, source, levels } = tick;
+    const isFollowed = this.isFollowed(tick, epoch);
+    const wasKnown = isFollowed && this.isKnown(market);
+    if (levels === null) {
+      if (isFollowed) {
+        this.#markets[market * MARKET_WORDS + KNOWN] = 0;
+        this.#books[market]!.lostAtMs ??= tick.atMs;
       }
       return wasKnown;
     }
-    const book = this.#books[tick.market] ?? new ExactBook(tick, epoch);
-    this.#books[tick.market] = book;
-    book.source = tick.source;
-    book.epoch = epoch;
-    book.atMs = tick.atMs;
-    book.replace(tick.levels);
+    const book = this.#books[market] ?? this.#newBook(market);
+    const at = market * MARKET_WORDS;
+    this.#markets[at + SOURCE] = source;
+    this.#markets[at + EPOCH] = epoch;
+    this.#markets[at + KNOWN] = 1;
+    const first = this.#firstOf(market);
+    this.#sizes.fill(0, first, first + BIDS);
+    book.told(tick.atMs);
+    for (const side of ['yes', 'no'] as const) {
+      for (const [price, size] of levels[side]) {
+        if (price % FINER === 0) this.#sizes[first + bidNumber(side, price / FINER)] = size;
+        else book.setFiner(side, price, size);
+      }
+    }
     return wasKnown;
+  }
+
+  /** Of a book: whether nothing was missed, so that its levels are right. */
+  isKnown(market: MarketNumber): boolean {
+    return this.#markets[market * MARKET_WORDS + KNOWN] === 1;
+  }
+
+  /** Of a book: the last connection that told all its levels. */
+  sourceOf(market: MarketNumber): SourceNumber {
+    return this.#markets[market * MARKET_WORDS + SOURCE]!;
+  }
+
+  /** Of a book: the size at a whole cent. */
+  sizeAt(market: MarketNumber, side: Side, cents: number): ContractsE2 {
+    return this.#sizes[this.#firstOf(market) + bidNumber(side, cents)]!;
+  }
+
+  #firstOf(market: MarketNumber): number {
+    return (this.#markets[market * MARKET_WORDS + PAGE]! - 1) * BIDS;
+  }
+
+  #newBook(market: MarketNumber): ExactBook {
+    const at = market * MARKET_WORDS;
+    if (at >= this.#markets.length) {
+      const length = Math.max(at + MARKET_WORDS, this.#markets.length * 2, 1024);
+      const markets = new Int32Array(length);
+      markets.set(this.#markets);
+      this.#markets = markets;
+    }
+    const page = this.#freePages.pop() ?? ++this.#pages;
+    this.#markets[at + PAGE] = page;
+    if (page * BIDS > this.#sizes.length) {
+      const length = Math.max(page * BIDS, this.#sizes.length * 2);
+      const sizes = new Float64Array(length);
+      sizes.set(this.#sizes);
+      this.#sizes = sizes;
+    }
+    const book = new ExactBook(this, market);
+    this.#books[market] = book;
+    return book;
+  }
+}
+
+type OfMarket = Pick<LevelTick, 'market' | 'source'>;
+
+/** The levels of one book. */
+export class ExactBook {
+  readonly #levels: FollowedLevels;
+  readonly #market: MarketNumber;
+  /** When all its levels were told last. */
+  atMs: EpochMs = 0;
+  /** Since when nobody knows its levels; null: they are known. Rule T188 (engine/RULES.md). */
+  lostAtMs: EpochMs | null = null;
+  /** Of prices between cents; null: there is none. */
+  #finer: Record<Side, Map<PriceE4, ContractsE2>> | null = null;
+
+  constructor(levels: FollowedLevels, market: MarketNumber) {
+    this.#levels = levels;
+    this.#market = market;
+  }
+
+  /** The last connection that told all its levels. */
+  get source(): SourceNumber {
+    return this.#levels.sourceOf(this.#market);
+  }
+
+  /** False: something was missed, and the levels may be wrong. */
+  get isKnown(): boolean {
+    return this.#levels.isKnown(this.#market);
+  }
+
+  /** All levels come now. */
+  told(atMs: EpochMs): void {
+    this.atMs = atMs;
+    this.lostAtMs = null;
+    this.#finer = null;
+  }
+
+  /** Of a price between cents. */
+  setFiner(side: Side, price: PriceE4, size: ContractsE2): void {
+    if (size === 0) {
+      this.#finer?.[side].delete(price);
+      return;
+    }
+    this.#finer ??= { yes: new Map(), no: new Map() };
+    this.#finer[side].set(price, size);
+  }
+
+  /** The size at a whole cent. */
+  sizeAt(side: Side, cents: number): ContractsE2 {
+    return this.#levels.sizeAt(this.#market, side, cents);
+  }
+
+  levels(): WholeLevels {
+    return { yes: this.#side('yes'), no: this.#side('no') };
+  }
+
+  /** By rising price. */
+  #side(side: Side): ExactLevel[] {
+    const levels: ExactLevel[] = [];
+    for (let cents = 1; cents < PAYOUT_CENTS; cents++) {
+      const size = this.sizeAt(side, cents);
+      if (size > 0) levels.push([cents * FINER, size]);
+    }
+    for (const [price, size] of this.#finer?.[side] ?? []) levels.push([price, size]);
+    return levels.sort(([a], [b]) => a - b);
   }
 }
 

@@ -154,14 +154,8 @@ class PastMarket implements Market {
   get resolvedAtMs() {
     return this.#of.get(this.number).resolvedAtMs;
   }
-  set resolvedAtMs(resolvedAtMs) {
-    this.#of.set(this.number, { resolvedAtMs });
-  }
   get settlement(): Market['settlement'] {
     return this.#of.get(this.number).settlement;
-  }
-  set settlement(settlement: Market['settlement']) {
-    this.#of.set(this.number, { settlement });
   }
   get corrections() {
     return this.#of.get(this.number).corrections;

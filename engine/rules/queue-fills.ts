@@ -2,13 +2,14 @@
  * Resting orders in the queues of their prices, under the `queue` fill model: how a place moves, and
  * what a venue's print, addition or whole book fills. Rules T145 to T155 (engine/RULES.md).
  *
- * Sizes and places are in hundredths of a contract; whole contracts trade as they complete. The
- * ladders of a market's plain book have its orders by price and time, so a queue needs no index.
+ * Sizes and places are in hundredths of a contract; whole contracts trade as they complete.
  */
 
 import { invariant } from '../base/invariant.ts';
 import {
   askCentsOf,
+  BIDS,
+  bidNumber,
   type Contracts,
   type ContractsE2,
   type EpochMs,
@@ -26,7 +27,7 @@ import { emit } from './evolve.ts';
 import type { FactSink } from './fact-sink.ts';
 import { isShared, type Queues, type Taker, takerOf } from './fill-model.ts';
 import { consumedBy, noteTaken, takeFound } from './fill-notes.ts';
-import { actionOf } from './flags.ts';
+import { actionOf, sideOf } from './flags.ts';
 import type { ExactBook } from './followed-levels.ts';
 import { costCents } from './ledger.ts';
 import type { LevelsTick, LevelTick, PrintTick } from './messages.ts';
@@ -34,7 +35,7 @@ import { NO_NOTE, waitingNetEvents } from './net-orders.ts';
 import { waitingFee } from './order-fees.ts';
 import { endReached } from './order-groups.ts';
 import { remainingOf } from './partial-fills.ts';
-import { ladderOf, venueIndex } from './pricing.ts';
+import { restingPlace, venueIndex } from './pricing.ts';
 import type { Market } from './reference-data.ts';
 import { settleAccount } from './settle-markets.ts';
 import type { ShardState } from './state.ts';
@@ -58,7 +59,7 @@ export function aheadAtArrival(
 }
 
 /** Where things happen: the orders of a market that rest among the bids of one side. */
-type Place = { market: Market; side: Side; ladder: number };
+type Place = { market: Market; side: Side };
 
 /** Follows a change, a print or a whole book, and fills the orders that it reaches. */
 export function followLevels(
@@ -77,24 +78,30 @@ export function followLevels(
     const missedFromMs = missedSince(state, levels, tick);
     const wasKnown = levels.replace(tick, source.epoch);
     if (tick.levels === null) return;
-    if (missedFromMs !== null && missedFromMs < atMs && hasQueue(state, market)) {
-      const { number } = market;
-      emit(state, facts, { kind: 'book_missed', atMs, market: number, fromMs: missedFromMs });
+    if (missedFromMs !== null && missedFromMs < atMs && state.queue.waits(tick.market)) {
+      emit(state, facts, { kind: 'book_missed', atMs, market: tick.market, fromMs: missedFromMs });
     }
     const book = levels.of(tick.market)!;
     return bookCame({ state, queues, atMs, facts }, market, book, wasKnown && tick.repeats);
   }
-  const book = levels.followedBy(tick, source.epoch);
-  if (book === undefined) return;
   const { side } = tick;
-  if (tick.kind === 'level' && book.isKnown) book.set(side, tick.price, tick.size);
-  // No order has ever waited on the market, so the change reaches none.
-  if (market.book === null) return;
-  const at = { market, side, ladder: ladderOf(market.book, side) };
-  if (tick.kind === 'print') return printed({ state, queues, atMs, facts }, at, tick);
-  if (!book.isKnown) return;
-  if (tick.change === 'add') added({ state, queues, atMs, facts }, at, tick);
-  else if (tick.change === 'cancel') canceled({ state, queues, atMs, facts }, at, tick);
+  if (tick.kind === 'print') {
+    if (!levels.isFollowed(tick, source.epoch)) return;
+    return printed({ state, queues, atMs, facts }, { market, side }, tick);
+  }
+  // Most changes reach no order. They read neither the market nor an order.
+  if (!levels.show(tick, source.epoch)) return;
+  const { queue } = state;
+  const { price } = tick;
+  if (tick.change === 'add') {
+    const bids = oppositeSide(side);
+    const least = Math.ceil((ONE - price) / CENT);
+    if (queue.best(tick.market, bids) < least) return;
+    added({ state, queues, atMs, facts }, { market, side: bids }, tick, least);
+  } else if (tick.change === 'cancel' && price % CENT === 0) {
+    const block = queue.at(tick.market, side, price / CENT);
+    if (block !== 0) canceled({ state, queues, atMs, facts }, block, tick);
+  }
 }
 
 /** Since when a book is unknown that comes whole now; null: it was known. Rule T188. */
@@ -108,14 +115,6 @@ function missedSince(
   return book === undefined ? recoveredAtMs : book.lostAtMs;
 }
 
-/** Whether orders wait in the queues of a market. */
-function hasQueue(state: ShardState, { book }: Market): boolean {
-  if (book === null) return false;
-  return (['yes', 'no'] as const).some((side) => {
-    return ordersFrom(state, ladderOf(book, side), 1).length > 0;
-  });
-}
-
 /** Only shows the change: a shard that cannot write fills nothing. Rule D8 (engine/RULES.md). */
 export function showLevels(
   { sources }: ShardState,
@@ -124,35 +123,34 @@ export function showLevels(
 ): void {
   const epoch = sources[tick.source]?.epoch ?? 0;
   if (tick.kind === 'levels') levels.replace(tick, epoch);
-  else if (tick.kind === 'level') {
-    levels.followedBy(tick, epoch)?.set(tick.side, tick.price, tick.size);
-  }
+  else if (tick.kind === 'level') levels.show(tick, epoch);
 }
 
 type In = { state: ShardState; queues: Queues; atMs: EpochMs; facts: FactSink };
 
-/** A decrease that no print has explained: everybody ahead may have left. Rule T148. */
-function canceled(on: In, { ladder }: Place, tick: LevelTick): void {
+/**
+ * A decrease that no print has explained: everybody ahead may have left. `block`: those who wait at
+ * its price. Rule T148.
+ */
+function canceled(on: In, block: number, tick: LevelTick): void {
   const { state, queues, atMs } = on;
-  const { price, contracts, size, source, decrease } = tick;
-  if (price % CENT !== 0) return;
-  const { ladders, queue } = state;
+  const { contracts, size, source, decrease } = tick;
+  const { queue } = state;
   const before = size + contracts;
   const taken = queues.levels.takenBy(source);
   let moved: OrderRow[] | null = null;
-  for (let order = ladders.first(ladder, price / CENT); order !== NO_ROW; ) {
-    const next = ladders.after(order);
-    const aheadE2 = queue.aheadE2(order);
-    if (aheadE2 > 0) {
-      const left = Math.min(aheadE2 - share(aheadE2, contracts, before), size);
-      queue.setAheadE2(order, left);
-      taken.note(decrease, atMs, order, queue.turnOf(order), aheadE2 - left);
-      if (queue.isFarFromNoted(order)) {
-        moved ??= [];
-        moved.push(order);
-      }
+  const end = queue.endOf(block);
+  for (let slot = block + 1; slot < end; slot++) {
+    const order = queue.orderAt(slot);
+    const aheadE2 = queue.aheadAt(slot);
+    if (order === NO_ROW || aheadE2 === 0) continue;
+    const left = Math.min(aheadE2 - share(aheadE2, contracts, before), size);
+    queue.setAheadAt(slot, left);
+    taken.note(decrease, atMs, order, queue.turnAt(slot), aheadE2 - left);
+    if (queue.isFarAt(slot)) {
+      moved ??= [];
+      moved.push(order);
     }
-    order = next;
   }
   if (moved !== null) for (const order of moved) notePlace(on, order);
 }
@@ -164,27 +162,24 @@ function share(of: ContractsE2, part: ContractsE2, whole: ContractsE2): Contract
   return Number((BigInt(of) * BigInt(part)) / BigInt(whole));
 }
 
-/** An increase comes after us; on the other side it may meet us. Rules T147, T151. */
-function added(on: In, { market, side }: Place, tick: LevelTick): void {
+/** An increase of the other side's bids meets ours from the price `least` on. Rules T147, T151. */
+function added(on: In, at: Place, tick: LevelTick, least: number): void {
+  const { state } = on;
   const { price, contracts, size } = tick;
-  const ours = oppositeSide(side);
-  const ladder = ladderOf(market.book!, ours);
-  const least = Math.ceil((ONE - price) / CENT);
-  if (on.state.ladders.best(ladder) < least) return;
-  if (!mayFill(market, on.state)) return;
+  if (!mayFill(at.market, state)) return;
   const volume = nameOf(tick, false, size);
-  const fill = new Fill(on, { market, side: ours, ladder }, 'addition', contracts, volume);
+  const fill = new Fill(on, at, 'addition', contracts, volume);
   const askCents = askCentsOf(ONE - price);
-  for (const order of ordersFrom(on.state, ladder, least)) {
+  for (const order of state.queue.ordersFrom(at.market.number, at.side, least)) {
     // A fill before it may have ended its group. Rule T220.
-    if (on.state.queue.has(order)) fill.meet(order, askCents);
+    if (state.queue.has(order)) fill.meet(order, askCents);
   }
 }
 
 /** Rules T149 to T151. */
 function printed(on: In, at: Place, tick: PrintTick): void {
   const { state, queues } = on;
-  const { ladder, market } = at;
+  const { market, side } = at;
   const { price, contracts, decrease } = tick;
   const { queue } = state;
   if (decrease > 0) {
@@ -194,12 +189,12 @@ function printed(on: In, at: Place, tick: PrintTick): void {
     });
   }
   const least = Math.ceil(price / CENT);
-  if (state.ladders.best(ladder) < least) return;
+  if (queue.best(market.number, side) < least) return;
   const isOpen = mayFill(market, state);
   const volume = nameOf(tick, true, decrease);
   const fill = new Fill(on, at, 'print', isOpen ? contracts : 0, volume);
   const atItsPrice = price % CENT === 0 ? least : 0;
-  for (const order of ordersFrom(state, ladder, least)) {
+  for (const order of queue.ordersFrom(market.number, side, least)) {
     // A fill before it may have ended its group. Rule T220.
     if (!queue.has(order)) continue;
     if (levelOf(state, order) === atItsPrice) fill.eat(order, contracts);
@@ -219,10 +214,9 @@ function nameOf(
 /** All levels are known again. `isSame`: nothing was missed before. Rule T153. */
 function bookCame(on: In, market: Market, book: ExactBook, isSame: boolean): void {
   const { state } = on;
-  if (market.book === null) return;
   for (const side of ['yes', 'no'] as const) {
-    const at = { market, side, ladder: ladderOf(market.book, side) };
-    const orders = ordersFrom(state, at.ladder, 1);
+    const at = { market, side };
+    const orders = state.queue.ordersFrom(market.number, side, 1);
     for (const order of orders) {
       const shown = book.sizeAt(side, levelOf(state, order));
       if (state.queue.aheadE2(order) <= shown) continue;
@@ -260,18 +254,15 @@ function meetCrossing(on: In, { market, side }: Place, order: OrderRow): void {
   noteTaken(state, on.facts, on.atMs, taken);
 }
 
-/** The bid price that an order rests at: the best first, and of one price the first placed. */
-function ordersFrom({ ladders, queue }: ShardState, ladder: number, least: number): OrderRow[] {
-  const orders: OrderRow[] = [];
-  let level = ladders.best(ladder);
-  for (; level >= least && level > 0; level = ladders.priceLevelBelow(ladder, level)) {
-    for (let order = ladders.first(ladder, level); order !== NO_ROW; order = ladders.after(order)) {
-      if (queue.has(order)) orders.push(order);
-    }
-  }
-  return orders;
+/** Where an order waits, by its columns: its market and its bid, as one number. Rule T145. */
+export function queueOf({ col }: ShardState['orders'], order: OrderRow): number {
+  const flags = col.flags.get(order);
+  const limit = col.limitPriceCents.get(order);
+  const { waitsForAskOf, priceLevel } = restingPlace(actionOf(flags), sideOf(flags), limit);
+  return col.market.get(order) * BIDS + bidNumber(waitsForAskOf, priceLevel);
 }
 
+/** The bid price that an order rests at. */
 function levelOf({ orders: { col } }: ShardState, order: OrderRow): number {
   const limit = col.limitPriceCents.get(order);
   return actionOf(col.flags.get(order)) === 'buy' ? limit : PAYOUT_CENTS - limit;

@@ -24,7 +24,7 @@ import { Problems } from '../audit/problems.ts';
 import { invariant } from '../base/invariant.ts';
 import { type AccountRow, NO_ROW, type OrderRow, type Uuid } from '../base/units.ts';
 import { type IdPlace, InPlaceReader, type WordPlace } from '../format/bytes.ts';
-import { type FactInPlace, readFactInPlace } from '../format/fact-layouts.ts';
+import { type FactInPlace, factAt, readFactInPlace } from '../format/fact-layouts.ts';
 import {
   ENTRY_WORDS,
   EntrySums,
@@ -34,16 +34,23 @@ import {
 } from '../index/entry.ts';
 import type { UuidIndex } from '../memory/uuid-index.ts';
 import { timeOfWords, uuidAt, uuidOfWords } from '../memory/uuid-words.ts';
-import type { FactPlace } from '../rules/facts.ts';
+import type { FactPlace, OrderPlacedFact } from '../rules/facts.ts';
 import type { PlacedOrder } from '../rules/finished-records.ts';
 import { isBuy, isShownOrder } from '../rules/flags.ts';
 import { isTradeOfWords } from '../rules/ids.ts';
 import { pnlCentsOf } from '../rules/row-records.ts';
 import { waitingTermsAt } from '../rules/waiting-terms.ts';
 import type { StoredState } from '../shard/core/create-state.ts';
-import { CLASS_OF_ORDER, CLASS_OF_TRADE, endOf, outcomeOf } from '../shard/core/shard-records.ts';
+import {
+  CLASS_OF_ORDER,
+  CLASS_OF_TRADE,
+  endOf,
+  outcomeOf,
+  placedOrder,
+} from '../shard/core/shard-records.ts';
 import { IdValues, isSameId, RememberedOrders, WAITS } from './audited-ids.ts';
 import type { KeptAudit, VerifiedFacts } from './kept-audit.ts';
+import { TakenSizes } from './taken-sizes.ts';
 
 /** A record, or a part of one: its facts begin at `at` of its payload. */
 export type AuditedRecord = {
@@ -60,17 +67,21 @@ export type FactsReport = {
   limitOrders: number;
   marketOrders: number;
   closedTrades: number;
+  /** What the facts have taken of displays that accounts share (taken-sizes.ts). */
+  taken: Float64Array;
   problems: string[];
 };
 
 /**
  * `records`: those with all facts of the log in their order, or with the facts after those that
- * `kept` is of. `state` is the state after the last of them.
+ * `kept` is of. `state` is the state after the last of them. `indexed`: of all entries of its
+ * index, unless they are still to be added up.
  */
 export function auditFacts(
   state: StoredState,
   records: Iterable<AuditedRecord>,
   kept: KeptAudit | null = null,
+  indexed: EntrySums | null = null,
 ): FactsReport {
   const audited = (looksUp: boolean): FactsReport => {
     const audit = new FactsAudit(state, kept, looksUp);
@@ -81,10 +92,7 @@ export function auditFacts(
   };
   // Later facts are few, and may contradict earlier ones, which only the index finds.
   const first = audited(kept !== null);
-  const index = new EntrySums();
-  state.records.index.forEach((words, at) => {
-    index.add(words, at);
-  });
+  const index = indexed ?? sumsOf(state.records.index);
   const isIndexed = isSameSums(first.kept.index, index);
   const report = isIndexed || kept !== null ? first : audited(true);
   if (isIndexed) return report;
@@ -95,6 +103,14 @@ export function auditFacts(
       : 'has other entries than the log has facts that it leads to';
   const where = kept === null ? '' : '; --whole names the facts that were verified before';
   return { ...report, problems: [...report.problems, `index: ${what}${where}`] };
+}
+
+function sumsOf(index: StoredState['records']['index']): EntrySums {
+  const sums = new EntrySums();
+  index.forEach((words, at) => {
+    sums.add(words, at);
+  });
+  return sums;
 }
 
 function isSameSums(one: KeptAudit['index'], other: KeptAudit['index']): boolean {
@@ -153,6 +169,7 @@ class FactsAudit {
   readonly #remembered = new RememberedOrders();
   #unended = 0;
   #waiting = 0;
+  readonly #takenSizes = new TakenSizes();
   #lastClosed: { account: AccountRow; trade: TradeEnd; from: InPlaceReader } | null = null;
   #resting = 0;
   /** Orders of the facts before: that rest now, and that have ended since. */
@@ -177,6 +194,10 @@ class FactsAudit {
   #lastPlaced: Placed | null = null;
   /** A market order, whose end is the next fact, and the number of its placement. */
   #awaited: { from: InPlaceReader; id: IdPlace; number: number } | null = null;
+  /** Of the last fact that has one, and where its id lies. */
+  #lastAccount: { reader: InPlaceReader | null; place: IdPlace; row: AccountRow } = {
+    ...{ reader: null, place: 0 as IdPlace, row: NO_ROW as AccountRow },
+  };
   /** The fact that is audited, of which `#fail` tells. */
   #number = 0;
   #kind = '';
@@ -269,15 +290,25 @@ class FactsAudit {
     if (this.#awaited !== null) this.#meet(fact, from);
     if (fact.kind === 'fill_noted') return this.#noted(fact);
     this.#follow(fact);
+    if (fact.kind === 'liquidity_taken') return this.#taken(fact);
     if (!('account' in fact) || fact.kind === 'trade_counted') return;
     try {
-      const account = find(this.#state.accountIds, from, fact.account);
+      const account = this.#accountAt(from, fact.account);
       if (account === NO_ROW) {
         this.#fail(`names account ${from.idText(fact.account)}, which is not open`);
       } else this.#of(account, fact, from, place);
     } catch (error) {
       this.#fail(`cannot be checked: ${(error as Error).message}`);
     }
+  }
+
+  /** Facts that follow each other are most often of one account. */
+  #accountAt(from: InPlaceReader, id: IdPlace): AccountRow {
+    const { reader, place, row } = this.#lastAccount;
+    if (reader === from && isSameId(from, id, reader, place)) return row;
+    const found = find(this.#state.accountIds, from, id);
+    this.#lastAccount = { reader: from, place: id, row: found };
+    return found;
   }
 
   #of(account: AccountRow, fact: Fact, from: InPlaceReader, place: FactPlace): void {
@@ -330,7 +361,9 @@ class FactsAudit {
     const row = find(orderIds, from, fact.order);
     // The last amend of an order that rests says what it is.
     if (row !== NO_ROW && orderMarks.placedAt(row) === null) {
-      return this.#rests(row, records.orderAt(account, place), this.#fail);
+      const { start, end } = placed;
+      const text = factAt(from.bytesFrom(start, end), 0) as OrderPlacedFact;
+      return this.#rests(row, placedOrder(account, place, text), this.#fail);
     }
     if (isMarket) {
       this.#awaited = { from, id: fact.order, number: this.#number };
@@ -486,6 +519,23 @@ class FactsAudit {
     const average = cents / contracts;
     const isPrice = Math.abs(average - filled.priceCents) < 1;
     if (!isPrice) this.#fail(`has levels at ${average} cents for a fill at ${filled.priceCents}`);
+  }
+
+  /** Rule T237 (engine/RULES.md). */
+  #taken(fact: FactInPlace<'liquidity_taken'>): void {
+    if (!this.#takenSizes.add(fact)) this.#fail('names another size than its display showed');
+  }
+
+  /** Each level's last display is taken as much as the facts say, of which all are here. */
+  #compareTaken(): void {
+    if (this.#before !== null) return;
+    for (const level of this.#state.taken.all()) {
+      const { market, side, askCents, contracts } = level;
+      const of = this.#takenSizes.takenOf(level);
+      if (of === contracts) continue;
+      const name = `taken level ${market} ${side} ${askCents}`;
+      this.#problems.add(`${name}: ${contracts} are taken, and its facts took ${of}`);
+    }
   }
 
   /** A market order trades at once, so its end is the fact after it. */
@@ -776,6 +826,7 @@ class FactsAudit {
     if (this.#awaited !== null) this.#failOf(this.#awaited.number, 'order_placed', NO_END);
     this.#isSummed = true;
     this.#compareWaiting();
+    this.#compareTaken();
     const { live } = orders;
     if (this.#before !== null) {
       const then = this.#before.resting;
@@ -832,7 +883,8 @@ class FactsAudit {
   }
 
   report(kept: FactsReport['kept']): FactsReport {
-    return { ...this.#counts, problems: this.#problems.lines(), kept };
+    const taken = this.#takenSizes.rows();
+    return { ...this.#counts, taken, problems: this.#problems.lines(), kept };
   }
 
   #failOf(number: number, kind: string, rule: string): void {

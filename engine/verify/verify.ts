@@ -10,6 +10,7 @@ import { Problems } from '../audit/problems.ts';
 import type { Uuid } from '../base/units.ts';
 import { FactBuffer } from '../format/facts.ts';
 import { ChunkCache } from '../index/chunk-cache.ts';
+import { EntrySums } from '../index/entry.ts';
 import { RecordIndex } from '../index/record-index.ts';
 import {
   type LogIdentity,
@@ -59,6 +60,8 @@ export type ShardVerification = {
   outcomes: (MarketOutcome | null)[];
   /** Markets in which an account has a position or an order. */
   openMarkets: number[];
+  /** What the checked facts have taken of displays that accounts share (taken-sizes.ts). */
+  taken: Float64Array;
 };
 
 /** Of 16 KB: each fact is looked up, and those of an account lie together. */
@@ -107,6 +110,7 @@ class ShardVerifier {
   #digest = 0;
   #audited: FactsReport['kept'] | null = null;
   /** Results of earlier checks. */
+  readonly #indexed = new EntrySums();
   #head: CheckpointHead | null = null;
   /** The record whose facts are being checked. */
   #read: PlacedRecord | null = null;
@@ -130,7 +134,7 @@ class ShardVerifier {
 
   /** Each step builds on the previous one. The state they load is then checked as a whole. */
   run(shard: number, shards: number): ShardVerification {
-    const counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0 };
+    const counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0, taken: new Float64Array(0) };
     this.#before = this.#readKept();
     const isBack =
       this.#passes('tables', () => this.#checkTables()) &&
@@ -300,14 +304,20 @@ class ShardVerifier {
   }
 
   #checkIndex(): void {
-    for (const problem of this.#state.records.index.problems()) {
+    const each = (words: Uint32Array, at: number) => this.#indexed.add(words, at);
+    for (const problem of this.#state.records.index.problems(each)) {
       if (problem !== null) this.#problems.add(problem);
     }
   }
 
   #checkFacts() {
     const records = { [Symbol.iterator]: () => this.#recordsAfterKept() };
-    const { problems, kept, ...counts } = auditFacts(this.#state, records, this.#before);
+    const { problems, kept, ...counts } = auditFacts(
+      this.#state,
+      records,
+      this.#before,
+      this.#indexed,
+    );
     this.#audited = kept;
     for (const problem of problems) this.#problems.add(problem);
     return counts;

@@ -170,6 +170,7 @@ const BEFORE = 5;
  */
 class Decreases {
   #words = new Float64Array(FIRST_CAPACITY * WORDS);
+  /** A power of two. */
   #capacity = FIRST_CAPACITY;
   /** The number of the last one, from 1. No number is given twice. */
   #last = 0;
@@ -228,7 +229,7 @@ class Decreases {
   }
 
   #placeOf(number: number): number {
-    return (number % this.#capacity) * WORDS;
+    return (number & (this.#capacity - 1)) * WORDS;
   }
 
   /** If the next number's place is of the last second, the ring grows. */
@@ -240,7 +241,7 @@ class Decreases {
     this.#capacity *= 2;
     this.#words = new Float64Array(this.#capacity * WORDS);
     for (let number = Math.max(1, oldest); number <= this.#last; number++) {
-      const from = (number % before.capacity) * WORDS;
+      const from = (number & (before.capacity - 1)) * WORDS;
       this.#words.set(before.words.subarray(from, from + WORDS), this.#placeOf(number));
     }
   }

@@ -80,6 +80,8 @@ type VenueQuote = {
 export class LiveMarkets {
   readonly #engine: Pick<Engine, 'ask' | 'askAny' | 'quote' | 'nowMs'>;
   readonly #told = new Map<MarketNumber, Told>();
+  /** As they were read last; a catalog makes its markets again. */
+  readonly #tops = new WeakMap<VenueMarket, { version: number; top: Top }>();
   /** Of home markets, newest last. */
   #recent: (TradeTick & { id: string; ticker: string })[] = [];
 
@@ -146,7 +148,7 @@ export class LiveMarkets {
     return this.#told.get(market) ?? NOTHING_TOLD;
   }
 
-  /** In the order of the markets. Rejects with `Unavailable`. */
+  /** In the order of the markets; only those that have changed are read again. Rejects with `Unavailable`. */
   async tops(markets: readonly VenueMarket[]): Promise<Top[]> {
     const tops: Top[] = [];
     for (let from = 0; from < markets.length; from += QUOTES_AT_ONCE) {
@@ -155,11 +157,14 @@ export class LiveMarkets {
         kind: 'quote_changes',
         atMs: this.#engine.nowMs(),
         instruments: asked.map(({ entry }) => entry.id),
-        versions: asked.map(() => 0),
+        versions: asked.map((market) => this.#tops.get(market)?.version ?? 0),
       });
       const { changes } = bodyOf<{ changes: [number, number, QuoteView | null][] }>(reply);
-      const found = new Map(changes.map(([at, , quote]) => [at, quote]));
-      for (const [at, market] of asked.entries()) tops.push(topOf(market, found.get(at) ?? null));
+      for (const [at, version, quote] of changes) {
+        const market = asked[at]!;
+        this.#tops.set(market, { version, top: topOf(market, quote) });
+      }
+      for (const market of asked) tops.push(this.#tops.get(market)?.top ?? NO_TOP);
     }
     return tops;
   }

@@ -174,9 +174,28 @@ class Subscription implements Follower {
 
   send(type: string, msg: string, id?: unknown): void {
     const asked = typeof id === 'number' ? `"id":${id},` : '';
+    if (asked === '' && !NUMBERED.has(this.channel)) {
+      return this.#write(sameText(type, this.sid, msg));
+    }
     const seq = NUMBERED.has(this.channel) ? `"seq":${++this.seq},` : '';
     this.#write(`{${asked}"type":"${type}","sid":${this.sid},${seq}"msg":${msg}}`);
   }
+}
+
+/** The last message without a number, by sid: many connections get the same text. */
+const last = { type: '', msg: '', texts: new Map<number, string>() };
+
+function sameText(type: string, sid: number, msg: string): string {
+  if (last.msg !== msg || last.type !== type) {
+    Object.assign(last, { type, msg });
+    last.texts.clear();
+  }
+  let text = last.texts.get(sid);
+  if (text === undefined) {
+    text = `{"type":"${type}","sid":${sid},"msg":${msg}}`;
+    last.texts.set(sid, text);
+  }
+  return text;
 }
 
 type SessionOwner = { flushLater(): void; closed(): void };

@@ -17,7 +17,7 @@ export class LastLevels {
 
   take(tick: LevelTick | LevelsTick): void {
     if (tick.kind === 'level') {
-      this.#levels.followedBy(tick, EPOCH)?.set(tick.side, tick.price, tick.size);
+      this.#levels.show(tick, EPOCH);
       return;
     }
     this.#levels.replace(tick, EPOCH);

@@ -20,6 +20,7 @@ import { fillModels } from '../../rules/fill-models.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
 import { PastInstruments, PastMarkets } from '../../rules/past-reference.ts';
 import { PendingSettlements } from '../../rules/pending-settlements.ts';
+import { queueOf } from '../../rules/queue-fills.ts';
 import type { CoreConfig, Instrument, Market } from '../../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../../rules/state.ts';
 import {
@@ -73,7 +74,7 @@ export function createState<Records extends FinishedRecords>(
     cancels: new ExpiryQueue(orders, (order, atMs) => realism.cancelsAtMs(order) === atMs),
     orderFees: new FeeRows('order_fees'),
     tradeFees: new FeeRows('trade_fees'),
-    queue: new QueuePlaces(),
+    queue: new QueuePlaces((order) => queueOf(orders, order)),
     realism,
     nets: new NetOrders(),
     orderMarks: new OrderMarks(),

@@ -213,7 +213,7 @@ export function rebuildDerived(state: ShardState): void {
     else keepWaiting(state, row);
   }
   if (!allAtOnce) joinInOrder(state);
-  state.queue.rebuild();
+  state.queue.rebuild((a, b) => priorityOf(state, a) - priorityOf(state, b));
   state.taken.rebuild();
   forgetMarkets(state);
 }

@@ -28,7 +28,8 @@ import { backUp } from '../../../api/ops/backup.ts';
 import { verifyDataDir } from '../../../api/ops/verify.ts';
 import { FORMAT_VERSION } from '../../../engine/format/version.ts';
 import { rebuildRecords } from '../../../engine/records/projection/check.ts';
-import { CATALOG, NOON_MS } from '../../engine/fixtures.ts';
+import { PRESETS } from '../../../engine/rules/realism.ts';
+import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../../engine/fixtures.ts';
 import { flip } from '../../engine/log/log-files.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { ALICE, BOB, openShard, tradedShard } from '../../engine/shard/environment.ts';
@@ -285,6 +286,36 @@ test.serial(`${SECTION}: shards that do not agree on a result`, async (t) => {
   await settleIn(1, 'no');
   const { problems } = await verifyDataDir(dir);
   t.true(problems.includes('shard-1: venue_a/T1 ended no, and yes'), problems.join('; '));
+});
+
+test.serial('T237, D16: shards that took more of a level than it showed', async (t) => {
+  const dir = await dataDirOf(t);
+  writeMeta(dir, 2);
+  const takeIn = async (shard: number, contracts: number) => {
+    const opened = await openShard(path.join(dir, `shard-${shard}`), 1000, 'book_depth');
+    // Each shard is alone here, so none of them knows what the other takes.
+    const replies = opened.run([
+      { kind: 'catalog', atMs: NOON_MS, catalog: CATALOG },
+      quoteTick({ yesAskCents: 43, yesAskContracts: 100 }),
+      placeOrder({
+        ...{ account: uuidOf(shard + 1), contracts, idempotencyKey: `takes-${contracts}` },
+        realism: { ...PRESETS.simple, liquidity: 'market' },
+      }),
+    ]);
+    t.true(replies.at(-1)?.ok, JSON.stringify(replies.at(-1)));
+    await opened.close();
+  };
+  const taken = async () => {
+    const { problems } = await verifyDataDir(dir);
+    return problems.filter((line) => / were taken of /.test(line));
+  };
+  await takeIn(0, 60);
+  await takeIn(1, 40);
+  t.deepEqual(await taken(), []);
+  await takeIn(1, 41);
+  t.deepEqual(await taken(), [
+    `venue_a/T1, ask of yes at 43: 141 contracts were taken of 100 that display ${NOON_MS} showed`,
+  ]);
 });
 
 type Broken = [what: string, change: (dir: string) => void, breach: RegExp];

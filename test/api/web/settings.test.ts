@@ -1,4 +1,5 @@
 import type { Page } from 'playwright-core';
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import { eventually } from '../../process/server.ts';
 import {
   axeFindings,
@@ -10,7 +11,14 @@ import {
   signUp,
   visit,
 } from './browser.ts';
-import { buyTen, callAs, callWithKey, pricedInstruments } from './page-calls.ts';
+import {
+  buyTen,
+  callAs,
+  callWithKey,
+  type Json,
+  newOrderKey,
+  pricedInstruments,
+} from './page-calls.ts';
 
 const AT = '#/settings';
 
@@ -227,16 +235,23 @@ pageTest(
   'U49: how real fills are is chosen by a preset or by its parts, and the next orders have it',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
-      ...{ at: `${AT}?section=fills`, expected: /status of 409 .*\/v1\/me/ },
+      ...{ at: `${AT}?section=fills`, expected: /status of 409 .*\/v1\/(me|portfolio\/orders)/ },
     });
     await openSettings(page);
     await page.getByRole('heading', { name: 'How real are my fills' }).waitFor();
     t.true(await page.getByLabel('Simple').isChecked());
     const save = page.getByRole('button', { name: 'Save the choice' });
-    // The feed of the demo tells no levels.
+    // As a server answers whose feeds tell no levels.
+    await page.route('**/v1/me', (route) => {
+      const error = { code: 'not_configured', message: 'No feed tells levels for a queue.' };
+      return route.request().method() === 'PATCH'
+        ? route.fulfill({ status: 409, json: { error } })
+        : route.continue();
+    });
     await page.getByLabel('Realistic').check();
     await save.click();
     await page.getByRole('alert').filter({ hasText: 'queue' }).waitFor();
+    await page.unroute('**/v1/me');
     await page.getByLabel('My own choice').check();
     await page.getByLabel('Latency from, ms').fill('300');
     await page.getByText('Not below the first one.').waitFor();
@@ -258,6 +273,35 @@ pageTest(
     await save.click();
     await page.getByText('Saved').waitFor();
     t.like((await callAs(page, 'GET', '/me')).realism, { fees: 'none' });
+
+    await page.getByLabel('Realistic').check();
+    await save.click();
+    await page.getByText('Saved').waitFor();
+    t.deepEqual((await callAs(page, 'GET', '/me')).realism, PRESETS.realistic);
+    // The venues are dialed again for their levels, and quote nothing meanwhile.
+    const buy = { action: 'buy', type: 'market', side: 'yes', count: 10 };
+    await eventually(
+      'a trade under realistic fills',
+      async () => {
+        const [priced] = await pricedInstruments(page);
+        const order = { ...buy, instrumentId: priced?.id, idempotencyKey: newOrderKey() };
+        if (priced !== undefined) {
+          await callAs(page, 'POST', '/portfolio/orders', order).catch(() => null);
+        }
+        const { trades } = await callAs(page, 'GET', '/portfolio/trades?status=open');
+        return trades.find(({ fillModel }: Json) => fillModel === 'queue') ?? null;
+      },
+      { everyMs: 500 },
+    );
+    await page.getByRole('navigation').getByRole('link', { name: 'Portfolio' }).click();
+    await page
+      .getByRole('button', { name: /^Why this price of/ })
+      .first()
+      .click();
+    const dialog = page.getByRole('dialog', { name: 'Why this price?' });
+    await dialog.getByText('In the venue’s queue, after what was there before').waitFor();
+    await dialog.getByText(/, 150 ms later$/).waitFor();
+    await dialog.getByText(/^Fee \$\d+\.\d\d: contracts × rate × price/).waitFor();
   }),
 );
 

@@ -51,6 +51,22 @@ const PLANTED: Planted[] = [
     /^ladder \d+: priceLevel 20 is out of time order$/,
   ],
   [
+    'a queue out of time order',
+    ({ queue }) => {
+      queue.note(orderRow(1), 100, 0);
+      queue.note(orderRow(0), 100, 0);
+    },
+    /^book \d+: its queues have another order than its ladders$/,
+  ],
+  [
+    'a queue of an order that waits on no book',
+    ({ queue, ladders }) => {
+      queue.note(orderRow(1), 100, 0);
+      ladders.remove(orderRow(1));
+    },
+    /^book \d+: its queues have another order than its ladders$/,
+  ],
+  [
     'an order on the book of another market',
     (state) => {
       const other = bookOf(state, state.markets[1]!, null);

@@ -28,8 +28,11 @@ const SEEDS: Readonly<Record<FillModelName, readonly number[]>> = {
   queue: [3, 5, 18, 25],
 };
 const BATCH = 5;
-/** Later events are asked for from every event in a long run, from some in a check of each change. */
-const EVENTS_APART = shareOf(100) < 100 ? 13 : 1;
+/**
+ * The rest is asked for from every event in a long run, from some in a check of each change: pages
+ * of three events begin at every third one, too.
+ */
+const EVENTS_APART = shareOf(100) < 100 ? 40 : 1;
 const ALL = { after: 0, upTo: Number.POSITIVE_INFINITY, limit: 100_000, bytesMax: 2 ** 30 };
 
 /** A shard that has traded at random, with its accounts. */

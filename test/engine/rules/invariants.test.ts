@@ -133,6 +133,16 @@ const MISTAKES: Mistake[] = [
   ['an order rests that is done', (s) => rest(s, orderRow(7)), /put on a book that is done/],
   ['a catalog forgets markets', (s) => replace(s, { marketNames: [] }), /number of a market/],
   ['a catalog forgets ids', (s) => replace(s, { instrumentIds: [] }), /number of an instrument/],
+  [
+    'a market gets another number',
+    (s) => replace(s, { marketNames: CATALOG.marketNames.toReversed() }),
+    /a market changed its number/,
+  ],
+  [
+    'an id gets another number',
+    (s) => replace(s, { instrumentIds: CATALOG.instrumentIds.toReversed() }),
+    /an instrument changed its number/,
+  ],
   ['a catalog numbers an id twice', numberTwice, /an instrument has two numbers/],
   ['a market is of no venue', (s) => nameMarket(s, 'venue_z/A'), /no known venue/],
   ['a market has two numbers', (s) => nameMarket(s, CATALOG.marketNames[0]!), /has two numbers/],

@@ -9,6 +9,7 @@ import { LogReader } from '../../../engine/log/log-reader.ts';
 import { uuidWords } from '../../../engine/memory/uuid-words.ts';
 import type { Fact, FactPlace } from '../../../engine/rules/facts.ts';
 import type { DepthLevel } from '../../../engine/rules/messages.ts';
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import type { StoredState } from '../../../engine/shard/core/create-state.ts';
 import { identityOf } from '../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../engine/shard/store/shard-log.ts';
@@ -396,6 +397,42 @@ test.serial('T236: each fill is within the limit that its order had then', async
   t.true(
     last.some((line) => /\(order_filled\): was filled at 36, beyond its limit$/.test(line)),
     last.join('; '),
+  );
+});
+
+test.serial('T237: what is taken of a level is what the facts of its display took', async (t) => {
+  const dir = tempDir(t);
+  const shard = await openShard(dir, 1000, 'book_depth');
+  const market = { account: ALICE, realism: { ...PRESETS.simple, liquidity: 'market' } } as const;
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }]);
+  // The last size is another display.
+  for (const [yesAskContracts, contracts] of [
+    [100, 60],
+    [100, 15],
+    [90, 90],
+  ] as const) {
+    shard.run([quoteTick({ yesAskCents: 43, yesAskContracts, atMs: NOON_MS })]);
+    const [reply] = shard.run([placeOrder({ ...market, contracts })]);
+    t.true(reply?.ok, JSON.stringify(reply));
+  }
+  await shard.close();
+  const { problems, taken } = (await verifyShard(dir, 0, 1))!;
+  t.deepEqual(problems, []);
+  t.deepEqual(Array.from(taken.slice(3)), [100, 75, 0, 43, NOON_MS + 1, 90, 90]);
+  const planted = async (change: (facts: Of<'liquidity_taken'>[]) => void) => {
+    rewriteLog(dir, (records) => {
+      const facts = records.flatMap((record) => record.facts);
+      change(facts.filter((fact) => fact.kind === 'liquidity_taken'));
+    });
+    return (await verifyShard(dir, 0, 1))!.problems.join('; ');
+  };
+  t.is(
+    await planted((facts) => Object.assign(facts[2]!, { contracts: 89 })),
+    'taken level 0 yes 43: 90 are taken, and its facts took 89',
+  );
+  t.regex(
+    await planted((facts) => Object.assign(facts[1]!, { shown: 99 })),
+    /^fact \d+ \(liquidity_taken\): names another size than its display showed/,
   );
 });
 
