@@ -138,6 +138,13 @@ export const ErrorAnswer = strict(
           description: 'The Retry-After header. On every 429, and on a 503 that passes.',
         }),
       ),
+      leader: Type.Optional(
+        nullable(
+          Type.String({
+            description: 'Of not_leader: the address of the node to ask; null: none.',
+          }),
+        ),
+      ),
     }),
   },
   { title: 'Error' },

@@ -602,6 +602,7 @@ export type Error_2 = {
          * @minimum 1
          */
         retryAfterSeconds?: number;
+        leader?: string | null;
     };
 };
 /**

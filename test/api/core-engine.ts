@@ -1,4 +1,5 @@
 /** The real core under the HTTP layer, without threads and disk: its refusals are its own. */
+
 import type {
   AccountRequest,
   AuditReport,
@@ -24,12 +25,15 @@ import type {
 import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import { isCommand } from '../../engine/shard/core/message-kinds.ts';
 import { tradeUseOf } from '../../engine/shard/core/trade-use.ts';
+import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 
 export class CoreEngine implements Engine {
   /** Thrown in place of any answer. */
   fault: Error | null = null;
+  /** Why it takes no request at all; null: it takes them. */
+  refused: Unavailable | null = null;
   #core: MemoryEngine = newCore();
 
   /** No account has traded, and market 0 has a live price. */
@@ -65,8 +69,8 @@ export class CoreEngine implements Engine {
     },
   };
 
-  refusal(): null {
-    return null;
+  refusal(): Unavailable | null {
+    return this.refused;
   }
 
   coalesce<T>(_question: string, find: () => Promise<T>, waiter: ReplyHandler<T>): undefined {

@@ -10,7 +10,7 @@ import type { SwitchName } from '../../api/identity/switches.ts';
 import type { EmbeddedBacktest } from '../../api/read-side/backtest-source.ts';
 import type { HistorySource } from '../../api/read-side/history-source.ts';
 import { NO_PRICE } from '../../engine/base/units.ts';
-import { Unavailable } from '../../engine/threads/unavailable.ts';
+import { NotLeader, Unavailable } from '../../engine/threads/unavailable.ts';
 import { AWAY, CATALOG, NOON_MS, NOWHERE, quoteTick } from '../engine/fixtures.ts';
 import type { CoreEngine } from './core-engine.ts';
 import { type Answer, type Api, type CallOptions, startApi } from './support.ts';
@@ -124,6 +124,13 @@ export const COMMON: Record<string, Reach> = {
     const answer = await whileFailing(scenario, new Unavailable('queue full'));
     // A route without the engine takes a session too, whose keys cannot be fetched.
     return answer.status === 503 ? answer : whileAuthIsAway(scenario);
+  },
+  '503 not_leader': async (scenario) => {
+    const { engine } = scenario;
+    engine.refused = new NotLeader('https://one.example');
+    const answer = await whileFailing(scenario, engine.refused);
+    engine.refused = null;
+    return answer;
   },
   '500 internal_error': async (scenario) => {
     const { users } = scenario.api.store;

@@ -10,6 +10,7 @@ import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
 import { EtcdDouble, eventually } from '../../engine/replication/etcd.ts';
 import { catalogOf, game, instrument } from '../../process/catalogs.ts';
 import { startOnFeedClock } from '../on-feed-clock.ts';
+import type { Json } from '../support.ts';
 
 const SILENT: Log = { info() {}, warn() {}, error() {} };
 
@@ -45,7 +46,7 @@ test('N114, N115, N116: one node takes orders, another says where to go, and tak
       headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
     });
-    return { status: answer.status, json: await answer.json() };
+    return { status: answer.status, json: (await answer.json()) as Json };
   };
   const order = {
     ...{ action: 'buy', type: 'market', idempotencyKey: 'the-first', instrumentId },

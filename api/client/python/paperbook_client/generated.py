@@ -556,6 +556,7 @@ class ErrorError(TypedDict):
     message: str
     # The Retry-After header. On every 429, and on a 503 that passes.
     retryAfterSeconds: NotRequired[int]
+    leader: NotRequired[str | None]
 
 
 class EvalBoard(TypedDict):
