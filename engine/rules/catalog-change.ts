@@ -25,10 +25,11 @@ export type CatalogChange = {
 export function changeOf(before: Catalog, now: Catalog): CatalogChange | null {
   const marketsBefore = before.marketNames.length;
   const instrumentsBefore = before.instrumentIds.length;
-  const keepsName = (name: string, number: number) => now.marketNames[number] === name;
-  invariant(before.marketNames.every(keepsName), 'a market changed its number');
-  const keepsId = (id: string, number: number) => now.instrumentIds[number] === id;
-  invariant(before.instrumentIds.every(keepsId), 'an instrument changed its number');
+  // The names of a catalog may be fewer, as those of a server on the directory of a replay.
+  const isFirst = (names: readonly string[], before: readonly string[]) =>
+    before.every((name, number) => (names[number] ?? name) === name);
+  invariant(isFirst(now.marketNames, before.marketNames), 'a market changed its number');
+  invariant(isFirst(now.instrumentIds, before.instrumentIds), 'an instrument changed its number');
   const marketNames = now.marketNames.slice(marketsBefore);
   const instrumentIds = now.instrumentIds.slice(instrumentsBefore);
   const idsBefore = new Map(before.games.map(({ slug, id }) => [slug, id]));

@@ -180,10 +180,6 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'without a reset the start balance and the adjustments say the same bound',
   ],
   [
-    'engine/rules/meet-book.ts | const WIDEST = { buy: 99, sell: 1 } as const; | 99 -> 100',
-    'no ask is above 99',
-  ],
-  [
     'engine/rules/resting.ts | if (market.routedBooks.includes(book)) continue; | continue; -> ;',
     'a book that occurs twice has nothing left to fill the second time',
   ],

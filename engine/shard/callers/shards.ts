@@ -435,7 +435,7 @@ export class Shards {
       startupMessages: () => this.#startup.messages(this.nowMs()),
       opened: (report) => {
         // Another node may have led it meanwhile, with a clock of its own.
-        this.#options.clock.startFrom(report.nowMs);
+        if (replicator !== null) this.#options.clock.startFrom(report.nowMs);
         this.#crossShardLimits.found(client, report);
       },
       replicator,

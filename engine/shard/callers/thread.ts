@@ -91,8 +91,8 @@ export class ShardThread {
   }
 
   /**
-   * Opens the shard; in a cluster, once it leads. Throws `ShardDamage`. After a failure it starts a new thread, once the last
-   * one has released the file. Rejects when it is destroyed meanwhile.
+   * Opens the shard; in a cluster, once it leads. Throws `ShardDamage`. After a failure it starts a
+   * new thread, once the last one has released the file. Rejects when it is destroyed meanwhile.
    */
   async open(): Promise<OpenReport> {
     await this.#ending?.promise;
@@ -128,10 +128,10 @@ export class ShardThread {
     return this.#fault.take() ?? String(error);
   }
 
-  /** Ends the thread, once it has released its files. */
-  async destroy(): Promise<void> {
+  /** Ends the thread, once it has released its files, or after `withinMs`. */
+  async destroy(withinMs = END_MAX_MS): Promise<void> {
     this.#isDestroyed = true;
-    await this.#thread.close({ kind: 'end' }, END_MAX_MS);
+    await this.#thread.close({ kind: 'end' }, withinMs);
     this.#ended(DESTROYED);
     await this.#replicator?.close();
   }

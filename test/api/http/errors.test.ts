@@ -55,7 +55,7 @@ const CODES_BY_STATUS: Record<number, ErrorCode[]> = {
   ],
   429: ['rate_limited', 'quota_exceeded', 'key_creation_limited'],
   500: ['internal_error'],
-  503: ['not_configured'],
+  503: ['not_configured', 'not_leader'],
 };
 
 test('E2: every code has its status', (t) => {

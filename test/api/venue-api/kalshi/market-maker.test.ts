@@ -63,12 +63,13 @@ function makeDay(): Day {
   return { lines, trades };
 }
 
+const ends: (() => unknown)[] = [];
+test.after.always(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
 /** A venue with the day, and a server that is connected to it; both end with the file's tests. */
 async function startDay() {
-  const ends: (() => unknown)[] = [];
-  test.after.always(async () => {
-    for (const end of ends.reverse()) await end();
-  });
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-maker-'));
   ends.push(() => rmSync(directory, { recursive: true }));
   const day = makeDay();
@@ -95,7 +96,13 @@ async function startDay() {
   return { paperbook, origin: new URL(paperbook.baseUrl).origin, venue, day };
 }
 
-const started = startDay();
+let started: ReturnType<typeof startDay> | null = null;
+
+/** The day begins with the first test, since it passes meanwhile. */
+function theDay(): ReturnType<typeof startDay> {
+  started ??= startDay();
+  return started;
+}
 
 const cents = (text: string) => Math.round(Number(text) * 100);
 
@@ -316,7 +323,7 @@ let maker: Maker;
 test.serial(
   'A217, A223: what a market maker believes after a day is what the server says, to the cent',
   async (t) => {
-    const { paperbook, origin, venue } = await started;
+    const { paperbook, origin, venue } = await theDay();
     const trader = await newTrader({ origin, paperbook }, 'enterprise');
     maker = new Maker(trader);
     let isPlayed = false;
@@ -378,7 +385,7 @@ async function settlements(trader: Trader): Promise<Settlement[]> {
 }
 
 test.serial('A207: trades of a day are listed by market and time, page by page', async (t) => {
-  const { day } = await started;
+  const { day } = await theDay();
   const { trader } = maker;
   for (const ticker of TICKERS) {
     const all = day.trades.get(ticker)!.toReversed();
@@ -408,7 +415,7 @@ test.serial('A207: trades of a day are listed by market and time, page by page',
 });
 
 test.serial('A207: candlesticks of a day add up to its trades', async (t) => {
-  const { day } = await started;
+  const { day } = await theDay();
   const { trader } = maker;
   const [start, end] = [START_MS / 1000, START_MS / 1000 + SECONDS];
   const { data } = await trader.markets.getMarketCandlesticks(SERIES, WON, start, end, 1);
@@ -485,7 +492,7 @@ test.serial(
 );
 
 test.serial('A223: orders of a page may be canceled before the next page is read', async (t) => {
-  const { paperbook, origin } = await started;
+  const { paperbook, origin } = await theDay();
   const trader = await newTrader({ origin, paperbook }, 'enterprise');
   const { trader: rich } = maker;
   const { data: first } = await rich.orders.getOrders(

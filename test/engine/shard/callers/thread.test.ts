@@ -18,6 +18,9 @@ const CONFIG = {
   routingBandCents: 10,
 } as const;
 
+/** Longer than a thread needs to open a shard, however slow the machine is. */
+const SLOW_MS = 60_000;
+
 function threadOf(dir: string): ShardThread {
   return new ShardThread({ ...CONFIG, path: dir }, liquidityMemory(1), () => undefined);
 }
@@ -84,10 +87,10 @@ test('D10: a thread that opens its shard is not ended amid that', async (t) => {
   const thread = threadOf(dir);
   const opened = thread.open();
   await turn();
-  await thread.destroy();
+  await thread.destroy(SLOW_MS);
   const again = threadOf(dir);
+  t.teardown(() => again.destroy());
   t.deepEqual((await again.open()).accounts, (await opened).accounts, 'its files were released');
-  await again.destroy();
 });
 
 function serve(thread: ShardThread) {
