@@ -3,8 +3,8 @@
  * is full, it moves to a block of twice the size. The next list of that size reuses the old block.
  */
 import { invariant } from '../base/invariant.ts';
+import { grown } from '../base/typed-arrays.ts';
 import { NO_ROW } from '../base/units.ts';
-import { grown } from './table.ts';
 
 const FIRST_PLACES = 1024;
 

@@ -12,9 +12,9 @@
  */
 
 import { invariant } from '../base/invariant.ts';
+import { grown } from '../base/typed-arrays.ts';
 import { NO_ROW } from '../base/units.ts';
 import { type Prefetchable, prefetched } from './prefetch.ts';
-import { grown } from './table.ts';
 
 /** Price levels 1..99. Place 0 stays empty, so that a price level is its own offset. */
 const PRICE_LEVELS = 100;

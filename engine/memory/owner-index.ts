@@ -8,10 +8,10 @@
  * places as the most rows it has had since it was last empty. An empty list has none.
  */
 import { invariant } from '../base/invariant.ts';
+import { grown } from '../base/typed-arrays.ts';
 import { NO_ROW } from '../base/units.ts';
 import { BlockAllocator } from './block-allocator.ts';
 import type { Values } from './columns.ts';
-import { grown } from './table.ts';
 
 /** Offsets within the fields of an owner. */
 const COUNT = 0;

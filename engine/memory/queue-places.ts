@@ -11,6 +11,7 @@
  */
 
 import { invariant } from '../base/invariant.ts';
+import { grown } from '../base/typed-arrays.ts';
 import {
   BIDS,
   bidNumber,
@@ -23,7 +24,7 @@ import {
   type Side,
 } from '../base/units.ts';
 import { BlockAllocator } from './block-allocator.ts';
-import { grown, Table } from './table.ts';
+import { Table } from './table.ts';
 
 export const QUEUE_COLUMNS = { aheadE2: 'f64', order: 'i32', partE2: 'u8' } as const;
 

@@ -3,7 +3,9 @@
  * writes the rows changed since the last checkpoint, and a part of `TURNS` of the others in turn.
  * So `CHECKPOINTS_KEPT` checkpoints contain every row, and the work of one depends on the changes.
  */
+
 import { invariant } from '../base/invariant.ts';
+import { grown } from '../base/typed-arrays.ts';
 import { pageWordsOf, putRow, takeRow } from './row-pages.ts';
 
 /** Rows that have their turn together. */
@@ -48,9 +50,7 @@ export class RowChanges {
   }
 
   grow(capacity: number): void {
-    const marks = new Uint8Array(capacity);
-    marks.set(this.#marks);
-    this.#marks = marks;
+    this.#marks = grown(this.#marks, new Uint8Array(capacity));
   }
 
   /** Call before a row changes. */
@@ -134,9 +134,8 @@ export class RowChanges {
       this.#keptEnd = 0;
     }
     if (this.#keptEnd + 1 + count > this.#kept.length) {
-      const kept = new Uint32Array(Math.max(this.#kept.length * 2, KEPT_ROWS_MIN * (1 + count)));
-      kept.set(this.#kept);
-      this.#kept = kept;
+      const length = Math.max(this.#kept.length * 2, KEPT_ROWS_MIN * (1 + count));
+      this.#kept = grown(this.#kept, new Uint32Array(length));
     }
     const at = this.#keptEnd;
     this.#kept[at] = row;

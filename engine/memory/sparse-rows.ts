@@ -3,8 +3,8 @@
  * those take four bytes each up to the last that has one.
  */
 
+import { grown } from '../base/typed-arrays.ts';
 import { NO_ROW } from '../base/units.ts';
-import { grown } from './table.ts';
 
 export class SparseRows<Of extends number, Row extends number> {
   /** One more than the row; 0: it has none. */

@@ -6,6 +6,7 @@
  */
 
 import { invariant } from '../base/invariant.ts';
+import { grown } from '../base/typed-arrays.ts';
 import { NO_ROW } from '../base/units.ts';
 import {
   COLUMNS,
@@ -240,9 +241,3 @@ function linkTo(nextFree: number): number {
   return NO_ROW - 1 - nextFree;
 }
 const linkedTo = linkTo;
-
-/** The larger array with the smaller one's content at its start. */
-export function grown<T extends Uint8Array | Uint32Array | Int32Array>(from: T, to: T): T {
-  to.set(from);
-  return to;
-}

@@ -21,15 +21,22 @@ export type CatalogChange = {
   instrumentIds: string[];
 };
 
-/** Null: the catalogs are equal. */
-export function changeOf(before: Catalog, now: Catalog): CatalogChange | null {
-  const marketsBefore = before.marketNames.length;
-  const instrumentsBefore = before.instrumentIds.length;
-  // The names of a catalog may be fewer, as those of a server on the directory of a replay.
+/**
+ * A name has the number that it had. The names of a catalog may be fewer, as those of a server on
+ * the directory of a replay.
+ */
+export function checkNumbers(before: Catalog, now: Catalog): void {
   const isFirst = (names: readonly string[], before: readonly string[]) =>
     before.every((name, number) => (names[number] ?? name) === name);
   invariant(isFirst(now.marketNames, before.marketNames), 'a market changed its number');
   invariant(isFirst(now.instrumentIds, before.instrumentIds), 'an instrument changed its number');
+}
+
+/** Null: the catalogs are equal. */
+export function changeOf(before: Catalog, now: Catalog): CatalogChange | null {
+  const marketsBefore = before.marketNames.length;
+  const instrumentsBefore = before.instrumentIds.length;
+  checkNumbers(before, now);
   const marketNames = now.marketNames.slice(marketsBefore);
   const instrumentIds = now.instrumentIds.slice(instrumentsBefore);
   const idsBefore = new Map(before.games.map(({ slug, id }) => [slug, id]));

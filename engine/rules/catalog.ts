@@ -13,6 +13,7 @@ import {
   ROUTED_VENUES,
   VENUES,
 } from '../base/units.ts';
+import { checkNumbers } from './catalog-change.ts';
 import type { Catalog, CatalogGame, CatalogInstrument } from './catalog-entries.ts';
 import {
   type Instrument,
@@ -30,6 +31,7 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   invariant(hasMarkets, 'a catalog removes the number of a market');
   const hasInstruments = catalog.instrumentIds.length >= state.instruments.length;
   invariant(hasInstruments, 'a catalog removes the number of an instrument');
+  checkNumbers(state.catalog, catalog);
   const { marketNames, instrumentIds } = withOwnNames(state.catalog, catalog);
   for (let number = state.markets.length; number < marketNames.length; number++) {
     nameMarket(state, number, marketNames[number]!);
@@ -166,20 +168,14 @@ export function instrumentOf(state: ShardState, id: string): Instrument | undefi
 
 /** The names that a catalog has already are the same texts. So each is in memory once. */
 function withOwnNames(
-  { marketNames, instrumentIds }: Catalog,
+  before: Catalog,
   now: Catalog,
 ): Pick<Catalog, 'marketNames' | 'instrumentIds'> {
-  for (const [number, name] of marketNames.entries()) {
-    invariant(name === now.marketNames[number], 'a market changed its number');
-  }
-  for (const [number, id] of instrumentIds.entries()) {
-    invariant(id === now.instrumentIds[number], 'an instrument changed its number');
-  }
   const own = (names: string[], all: string[]) =>
     names.length === all.length ? names : [...names, ...all.slice(names.length)];
   return {
-    marketNames: own(marketNames, now.marketNames),
-    instrumentIds: own(instrumentIds, now.instrumentIds),
+    marketNames: own(before.marketNames, now.marketNames),
+    instrumentIds: own(before.instrumentIds, now.instrumentIds),
   };
 }
 

@@ -3,6 +3,7 @@
  * yes is a bid of no at 1 minus its price. Rules T145, T146 (engine/RULES.md).
  */
 
+import { grown } from '../base/typed-arrays.ts';
 import {
   BIDS,
   bidNumber,
@@ -142,17 +143,13 @@ export class FollowedLevels {
     const at = market * MARKET_WORDS;
     if (at >= this.#markets.length) {
       const length = Math.max(at + MARKET_WORDS, this.#markets.length * 2, 1024);
-      const markets = new Int32Array(length);
-      markets.set(this.#markets);
-      this.#markets = markets;
+      this.#markets = grown(this.#markets, new Int32Array(length));
     }
     const page = this.#freePages.pop() ?? ++this.#pages;
     this.#markets[at + PAGE] = page;
     if (page * BIDS > this.#sizes.length) {
       const length = Math.max(page * BIDS, this.#sizes.length * 2);
-      const sizes = new Float64Array(length);
-      sizes.set(this.#sizes);
-      this.#sizes = sizes;
+      this.#sizes = grown(this.#sizes, new Float64Array(length));
     }
     const book = new ExactBook(this, market);
     this.#books[market] = book;

@@ -3,8 +3,10 @@
  * columns, so that all other code sees a market or an instrument. Nothing shows what a venue last
  * said of such a market, so it is forgotten. Rules K59, K61 (feeds/FORMATS.md).
  */
+
 import { invariant } from '../base/invariant.ts';
 import { TextNumbers } from '../base/text-numbers.ts';
+import { grown } from '../base/typed-arrays.ts';
 import {
   type InstrumentNumber,
   type MarketNumber,
@@ -28,9 +30,7 @@ type Column = Float64Array | Int32Array | Int8Array;
 function roomFor<C extends Column>(column: C, row: number): C {
   if (row < column.length) return column;
   const rows = Math.max(ROWS_MIN, row + 1, Math.ceil(column.length * GROWTH));
-  const grown = new (column.constructor as new (rows: number) => C)(rows);
-  grown.set(column);
-  return grown;
+  return grown(column, new (column.constructor as new (rows: number) => C)(rows));
 }
 
 type ResultOf = Pick<Market, 'outcome' | 'payouts' | 'resolvedAtMs' | 'settlement' | 'corrections'>;

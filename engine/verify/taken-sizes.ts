@@ -2,6 +2,7 @@
  * What the facts of a log have taken of each display of a level that accounts share, so that the
  * sums of all shards can be compared with what it showed. Rule T237 (engine/RULES.md).
  */
+import { grown } from '../base/typed-arrays.ts';
 import type { LevelTaken } from '../memory/market-liquidity.ts';
 import { IdValues } from './audited-ids.ts';
 
@@ -65,9 +66,8 @@ export class TakenSizes {
     }
     const at = this.#count * FIELDS;
     if (at === this.#rows.length) {
-      const grown = new Float64Array(Math.max(FIRST_ROWS * FIELDS, 2 * at));
-      grown.set(this.#rows);
-      this.#rows = grown;
+      const length = Math.max(FIRST_ROWS * FIELDS, 2 * at);
+      this.#rows = grown(this.#rows, new Float64Array(length));
     }
     this.#rows.set([market, ask, display, shown, taken], at);
     this.#ids.set(id, ++this.#count);

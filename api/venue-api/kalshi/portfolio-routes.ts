@@ -68,6 +68,18 @@ export function portfolioRoutes(context: PortfolioContext): Route<Caller>[] {
 type Reads = <P>(read: Read<P>) => Route<Caller>;
 const nothing = () => null;
 
+/** An account that has not traded yet has what it starts with. */
+function centsIn(account: PortfolioView['account']) {
+  if (account === null) {
+    return { balance: START_BALANCE_CENTS, worth: START_BALANCE_CENTS, held: 0 };
+  }
+  const { balanceDollars, netWorthDollars, heldDollars } = account;
+  return {
+    ...{ balance: centsOf(balanceDollars), worth: centsOf(netWorthDollars) },
+    held: centsOf(heldDollars),
+  };
+}
+
 function balanceRoutes({ nowMs }: PortfolioContext, reads: Reads): Route<Caller>[] {
   return [
     reads({
@@ -75,9 +87,7 @@ function balanceRoutes({ nowMs }: PortfolioContext, reads: Reads): Route<Caller>
       isDark: true,
       read: nothing,
       run: ({ portfolio: { account } }) => {
-        const balance = account === null ? START_BALANCE_CENTS : centsOf(account.balanceDollars);
-        const worth = account === null ? balance : centsOf(account.netWorthDollars);
-        const held = account === null ? 0 : centsOf(account.heldDollars);
+        const { balance, worth, held } = centsIn(account);
         return {
           ...{ balance, balance_dollars: dollars(balance) },
           ...{ portfolio_value: worth - balance - held, updated_ts: seconds(nowMs()) },
@@ -90,7 +100,7 @@ function balanceRoutes({ nowMs }: PortfolioContext, reads: Reads): Route<Caller>
       isDark: true,
       read: nothing,
       run: ({ portfolio: { account } }) => {
-        const held = account === null ? 0 : centsOf(account.heldDollars);
+        const { held } = centsIn(account);
         return {
           total_resting_order_value: held,
           resting_order_value_breakdown: [{ exchange_index: 0, balance: dollars(held) }],
@@ -102,7 +112,7 @@ function balanceRoutes({ nowMs }: PortfolioContext, reads: Reads): Route<Caller>
       isDark: true,
       read: nothing,
       run: ({ portfolio: { account } }) => {
-        const balance = account === null ? START_BALANCE_CENTS : centsOf(account.balanceDollars);
+        const { balance } = centsIn(account);
         const updated_ts = seconds(nowMs());
         const primary = { subaccount_number: 0, exchange_index: 0, balance: dollars(balance) };
         return { subaccount_balances: [{ ...primary, updated_ts }] };
