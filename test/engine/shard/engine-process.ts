@@ -1,12 +1,18 @@
 /** Real shards in a temporary directory, for tests. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { digest } from '../../../engine/audit/digest.ts';
+import type { FillModelName } from '../../../engine/base/units.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
+import type { PlaceOrder, Tick } from '../../../engine/rules/messages.ts';
 import { feedClock } from '../../../engine/shard/callers/clock.ts';
+import { hashOfDigests } from '../../../engine/shard/callers/merge-reports.ts';
+import { shardOfAccount } from '../../../engine/shard/callers/shard-of.ts';
 import { Shards, type ShardsOptions } from '../../../engine/shard/callers/shards.ts';
 import { CATALOG, NOON_MS } from '../fixtures.ts';
+import { openShard } from './environment.ts';
 
 export function tempDir(t: ExecutionContext): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-'));
@@ -53,4 +59,44 @@ export async function breakShard(engine: Shards, account: string): Promise<void>
 export async function untilReady(engine: Shards): Promise<void> {
   while (engine.state() !== 'ready') await new Promise((resolve) => setTimeout(resolve, 20));
   await engine.drained();
+}
+
+/**
+ * What a stop leaves of shards that got these messages, of which each account's are its shard's. They
+ * are made without a thread.
+ */
+export async function stoppedShards(
+  dataDir: string,
+  shards: number,
+  messages: readonly (Tick | PlaceOrder)[],
+): Promise<void> {
+  for (let at = 0; at < shards; at++) {
+    const shard = await openShard(path.join(dataDir, `shard-${at}`));
+    const its = messages.filter((message) => {
+      return !('account' in message) || shardOfAccount(message.account, shards) === at;
+    });
+    const catalog = { kind: 'catalog', atMs: NOON_MS, catalog: CATALOG } as const;
+    const refused = shard.run([catalog, ...its]).find((reply) => reply?.ok === false);
+    if (refused?.ok === false) throw new Error(refused.message);
+    await shard.close();
+  }
+}
+
+/** The directory of shards that are open, as a crash at this moment would leave it. */
+export function crashedCopy(t: ExecutionContext, dataDir: string): string {
+  const copy = tempDir(t);
+  const filter = (file: string) => path.basename(file) !== 'lock.mdb';
+  cpSync(dataDir, copy, { recursive: true, filter });
+  return copy;
+}
+
+/** The `stateHash` of what the disk has, found as a start finds it. Nobody has it open. */
+export async function hashOnDisk(dataDir: string, fillModel?: FillModelName): Promise<string> {
+  const digests: string[] = [];
+  for (const name of readdirSync(dataDir).sort()) {
+    const shard = await openShard(path.join(dataDir, name), 1000, fillModel);
+    digests.push(JSON.stringify(digest(shard.state)));
+    await shard.abandon();
+  }
+  return hashOfDigests(digests);
 }

@@ -1,14 +1,16 @@
-import { cpSync, renameSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import type { Reply } from '../../../../engine/rules/messages.ts';
 import { feedClock, type MachineClock, wallClock } from '../../../../engine/shard/callers/clock.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
 import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { verifyShard } from '../../../../engine/verify/verify.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
-import { openShards, tempDir } from '../engine-process.ts';
+import { crashedCopy, openShards, stoppedShards, tempDir } from '../engine-process.ts';
+import { openShard } from '../environment.ts';
 
 const MINUTE_MS = 60_000;
 const TEN_YEARS_MS = 3650 * 86_400_000;
@@ -162,7 +164,7 @@ test("C6: the machine's time is accepted at once, back and on", (t) => {
 test('a machine whose clock was set back over a restart still has live prices', async (t) => {
   const dir = tempDir(t);
   const aheadMs = NOON_MS + TEN_YEARS_MS;
-  await tradeAt(t, dir, aheadMs);
+  await tradeAt(dir, aheadMs);
   const second = await openShards(dir, { clock: wallClock({ machine: new TestMachine() }) });
   t.is(second.nowMs(), aheadMs, 'the engine goes on from where it was');
   t.regex(second.clockProblem()!, /ahead of the machine's/);
@@ -172,15 +174,21 @@ test('a machine whose clock was set back over a restart still has live prices', 
   await second.close();
 });
 
-test("C6: what is accepted of the machine's time holds over a restart", async (t) => {
+test("C6: the machine's time is on disk in every shard once accepted, and a restart goes on from it", async (t) => {
   const dir = tempDir(t);
-  await tradeAt(t, dir, NOON_MS + TEN_YEARS_MS, 2);
+  await tradeAt(dir, NOON_MS + TEN_YEARS_MS, 2);
   const machine = new TestMachine();
   const second = await openShards(dir, { shards: 2, clock: wallClock({ machine }) });
   t.is(second.nowMs(), NOON_MS + TEN_YEARS_MS);
   await second.acceptMachineTime();
   t.is(second.nowMs(), NOON_MS);
   t.is(second.clockProblem(), null);
+  const crashed = crashedCopy(t, dir);
+  for (const name of ['shard-0', 'shard-1']) {
+    const shard = await openShard(path.join(crashed, name));
+    t.is(shard.report.nowMs, NOON_MS, name);
+    await shard.abandon();
+  }
   await second.close();
 
   const third = await openShards(dir, { shards: 2, clock: wallClock({ machine }) });
@@ -190,42 +198,80 @@ test("C6: what is accepted of the machine's time holds over a restart", async (t
   await third.close();
 });
 
-test("C6: the machine's time is on disk in every shard once accepted", async (t) => {
-  const dir = tempDir(t);
-  await tradeAt(t, dir, NOON_MS + TEN_YEARS_MS, 2);
-  const clock = wallClock({ machine: new TestMachine() });
-  const second = await openShards(dir, { shards: 2, clock });
-  t.teardown(() => second.close());
-  await second.acceptMachineTime();
-  // As a crash at this moment would leave it.
-  const crashed = tempDir(t);
-  for (const shard of ['shard-0', 'shard-1']) {
-    const filter = (file: string) => path.basename(file) !== 'lock.mdb';
-    cpSync(path.join(dir, shard), path.join(crashed, shard), { recursive: true, filter });
-  }
-  const third = await openShards(crashed, { shards: 2, clock: feedClock() });
-  t.teardown(() => third.close());
-  t.is(third.nowMs(), NOON_MS);
+/** One shard of the serial tests, on a machine whose clock they set. The last of them ends it. */
+const machine = new TestMachine();
+let opened: Promise<Shards> | null = null;
+const SHARED = mkdtempSync(path.join(tmpdir(), 'paperbook-shared-'));
+const shared = (): Promise<Shards> => {
+  opened ??= openShards(SHARED, { clock: wallClock({ machine }) });
+  return opened;
+};
+test.after.always(() => rmSync(SHARED, { recursive: true }));
+
+/** The clock was a minute ahead while a price came. */
+async function quoteAhead(engine: Shards): Promise<void> {
+  machine.set(MINUTE_MS);
+  engine.tick(quoteTick({ atMs: engine.nowMs() }));
+  machine.set(-MINUTE_MS);
+  await engine.acceptMachineTime();
+}
+
+for (const [isBroken, title] of [
+  [false, ''],
+  [true, ', also in a shard that failed and gets them again'],
+] as const) {
+  test.serial(`C6: quotes keep their age when time goes back${title}`, async (t) => {
+    const engine = await shared();
+    await quoteAhead(engine);
+    if (isBroken) {
+      breakShard(engine);
+      await untilRestarted(engine);
+    }
+    machine.pass(14_000);
+    const fresh = placeOrder({ atMs: engine.nowMs() });
+    t.true((await engine.call(fresh.account, fresh)).ok, 'as fresh as it was');
+    machine.pass(2000);
+    const late = placeOrder({ atMs: engine.nowMs(), account: uuidOf(2) });
+    t.like(await engine.call(late.account, late), { ok: false, code: 'no_liquidity' });
+  });
+}
+
+test.serial('C6: hard trade limits begin again when time goes back', async (t) => {
+  const engine = await shared();
+  machine.set(MINUTE_MS);
+  engine.tick(quoteTick({ atMs: engine.nowMs() }));
+  machine.set(-MINUTE_MS);
+  const once = { newPerMinute: 1, newPerDay: 1, closingPerMinute: 1 };
+  const counting = { keyId: uuidOf(9), keyLimits: once, accountLimits: once, elsewhere: null };
+  const place = () => {
+    const order = placeOrder({ atMs: engine.nowMs(), account: uuidOf(3), counting });
+    return engine.call(order.account, order);
+  };
+  t.true((await place()).ok);
+  t.like(await place(), { ok: false, code: 'rate_limited' });
+  await engine.acceptMachineTime();
+  t.true((await place()).ok);
+  t.like(await place(), { ok: false, code: 'rate_limited' });
 });
 
-test('C6: expiries stay as they are when time goes back', async (t) => {
-  const dir = tempDir(t);
-  const machine = new TestMachine();
-  const engine = await openShards(dir, { clock: wallClock({ machine }) });
+test.serial('C6: expiries stay as they are when time goes back', async (t) => {
+  const engine = await shared();
+  const nowMs = engine.nowMs();
   machine.set(MINUTE_MS);
   const aheadMs = engine.nowMs();
-  t.is(aheadMs, NOON_MS + MINUTE_MS);
+  t.is(aheadMs, nowMs + MINUTE_MS);
   machine.set(-MINUTE_MS);
   engine.tick(quoteTick({ atMs: aheadMs }));
   const order = placeOrder({
     atMs: aheadMs,
+    account: uuidOf(4),
     limitPriceCents: 10,
     timeInForce: 'gtc',
     expiresAtMs: aheadMs + 1000,
   });
   t.true((await engine.call(order.account, order)).ok);
   await engine.acceptMachineTime();
-  t.is(engine.nowMs(), NOON_MS);
+  t.is(engine.nowMs(), nowMs);
   const asked = { kind: 'order', account: order.account, organizationSlug: null } as const;
   const found = await engine.call(order.account, {
     ...asked,
@@ -248,49 +294,26 @@ test('C6: expiries stay as they are when time goes back', async (t) => {
   t.true((await engine.call(account, cancel)).ok);
   t.deepEqual((await engine.audit()).problems, []);
   await engine.close();
-  t.deepEqual((await verifyShard(path.join(dir, 'shard-0'), 0, 1))!.problems, []);
+  t.deepEqual((await verifyShard(path.join(SHARED, 'shard-0'), 0, 1))!.problems, []);
 });
-
-for (const isBroken of [false, true]) {
-  const title = isBroken ? ', also in a shard that failed and gets them again' : '';
-  test(`C6: quotes keep their age when time goes back${title}`, async (t) => {
-    const machine = new TestMachine();
-    const engine = await openShards(tempDir(t), { clock: wallClock({ machine }) });
-    t.teardown(() => engine.close());
-    machine.set(MINUTE_MS);
-    engine.tick(quoteTick({ atMs: engine.nowMs() }));
-    machine.set(-MINUTE_MS);
-    await engine.acceptMachineTime();
-    if (isBroken) {
-      breakShard(engine);
-      await untilRestarted(engine);
-    }
-    machine.pass(14_000);
-    const fresh = placeOrder({ atMs: engine.nowMs() });
-    t.true((await engine.call(fresh.account, fresh)).ok, 'as fresh as it was');
-    machine.pass(2000);
-    const late = placeOrder({ atMs: engine.nowMs(), account: uuidOf(2) });
-    t.like(await engine.call(late.account, late), { ok: false, code: 'no_liquidity' });
-  });
-}
 
 test('a shard that fails before it has taken the time takes it when it is back', async (t) => {
   const dir = tempDir(t);
-  await tradeAt(t, dir, NOON_MS + TEN_YEARS_MS);
+  await tradeAt(dir, NOON_MS + TEN_YEARS_MS);
   const machine = new TestMachine();
   const second = await openShards(dir, { clock: wallClock({ machine }) });
   breakShard(second);
   await t.throwsAsync(second.acceptMachineTime(), { instanceOf: Unavailable });
   await untilRestarted(second);
   await second.close();
-  const third = await openShards(dir, { clock: wallClock({ machine }) });
-  t.is(third.nowMs(), NOON_MS);
-  await third.close();
+  const shard = await openShard(path.join(dir, 'shard-0'));
+  t.is(shard.report.nowMs, NOON_MS);
+  await shard.abandon();
 });
 
 test("a shard that is out of order keeps the machine's time from being accepted", async (t) => {
   const dir = tempDir(t);
-  await tradeAt(t, dir, NOON_MS + TEN_YEARS_MS, 2);
+  await tradeAt(dir, NOON_MS + TEN_YEARS_MS, 2);
   const file = path.join(dir, 'shard-0', 'data.mdb');
   renameSync(file, `${file}.away`);
   const clock = wallClock({ machine: new TestMachine() });
@@ -298,26 +321,6 @@ test("a shard that is out of order keeps the machine's time from being accepted"
   t.teardown(() => second.close());
   await t.throwsAsync(second.acceptMachineTime(), { message: /shard-0.data\.mdb is missing/ });
   t.is(second.nowMs(), NOON_MS + TEN_YEARS_MS);
-});
-
-test('C6: hard trade limits begin again when time goes back', async (t) => {
-  const machine = new TestMachine();
-  const engine = await openShards(tempDir(t), { clock: wallClock({ machine }) });
-  t.teardown(() => engine.close());
-  machine.set(MINUTE_MS);
-  engine.tick(quoteTick({ atMs: engine.nowMs() }));
-  machine.set(-MINUTE_MS);
-  const once = { newPerMinute: 1, newPerDay: 1, closingPerMinute: 1 };
-  const counting = { keyId: uuidOf(9), keyLimits: once, accountLimits: once, elsewhere: null };
-  const place = () => {
-    const order = placeOrder({ atMs: engine.nowMs(), counting });
-    return engine.call(order.account, order);
-  };
-  t.true((await place()).ok);
-  t.like(await place(), { ok: false, code: 'rate_limited' });
-  await engine.acceptMachineTime();
-  t.true((await place()).ok);
-  t.like(await place(), { ok: false, code: 'rate_limited' });
 });
 
 test('C6: so do the limits of a key that trades in several shards', async (t) => {
@@ -381,10 +384,7 @@ async function untilRestarted(engine: Shards): Promise<void> {
   await engine.drained();
 }
 
-async function tradeAt(t: ExecutionContext, dir: string, atMs: number, shards = 1): Promise<void> {
-  const engine = await openShards(dir, { shards, clock: feedClock() });
-  engine.tick(quoteTick({ atMs }));
-  const order = placeOrder({ atMs });
-  t.true((await engine.call(order.account, order)).ok);
-  await engine.close();
+/** What a stop leaves of a trade at that time. */
+function tradeAt(dir: string, atMs: number, shards = 1): Promise<void> {
+  return stoppedShards(dir, shards, [quoteTick({ atMs }), placeOrder({ atMs })]);
 }

@@ -1,4 +1,7 @@
 /** One key that trades accounts of several shards. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import test from 'ava';
 import type { TradeUse } from '../../../../engine/base/units.ts';
 import { awayIdOf } from '../../../../engine/memory/trade-counts.ts';
@@ -19,11 +22,20 @@ import { variantsOfRun } from '../../../model/seeds.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { breakShard, openShards, tempDir, untilReady } from '../engine-process.ts';
 
-/** They live in three different shards where there are three or four. */
-const [OWNER, ACME, ZOO] = [uuidOf(4), uuidOf(5), uuidOf(6)];
-const ACCOUNTS = [OWNER, ACME, ZOO];
+const OWNER = uuidOf(4);
 const KEY = uuidOf(900);
 const DAY_MS = 24 * 3_600_000;
+
+/** Somebody with accounts of their own, in three different shards, and with a key of their own. */
+function scene(number: number) {
+  const [owner, acme, zoo] = [0, 1, 2].map((at) => uuidOf(4 + 3 * number + at)) as [
+    string,
+    string,
+    string,
+  ];
+  return { owner, acme, zoo, accounts: [owner, acme, zoo], key: uuidOf(900 + number) };
+}
+type Scene = ReturnType<typeof scene>;
 
 const counting = (keyId = KEY): TradeCounting => {
   return { keyId, keyLimits: KEY_LIMITS, accountLimits: ACCOUNT_LIMITS, elsewhere: null };
@@ -31,20 +43,43 @@ const counting = (keyId = KEY): TradeCounting => {
 const buy = (account: string, over: Partial<PlaceOrder> = {}) => {
   return placeOrder({ account, contracts: 1, counting: counting(), ...over });
 };
-const cancelOf = (account: string): CancelOrder => {
-  return { kind: 'cancel', atMs: NOON_MS, account, orderId: uuidOf(1), counting: counting() };
+const cancelOf = (account: string, keyId: string): CancelOrder => {
+  const by = counting(keyId);
+  return { kind: 'cancel', atMs: NOON_MS, account, orderId: uuidOf(1), counting: by };
 };
 const codeOf = (reply: Reply) => (reply.ok ? 'ok' : reply.code);
 
-function trade(engine: Shards, command: PlaceOrder | CancelOrder): Promise<Reply> {
-  return new Promise((resolve, reject) => engine.trade(OWNER, command, { resolve, reject }));
+/** Three shards for the tests that begin with somebody new; one of these tests opens them again. */
+let shared: Promise<{ engine: Shards; dir: string }> | null = null;
+function sharedShards() {
+  shared ??= (async () => {
+    const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-shared-'));
+    return { engine: await openShards(dir, { shards: 3 }), dir };
+  })();
+  return shared;
+}
+test.after.always(async () => {
+  const { engine, dir } = await sharedShards();
+  await engine.close();
+  rmSync(dir, { recursive: true });
+});
+
+function trade(engine: Shards, owner: string, command: PlaceOrder | CancelOrder): Promise<Reply> {
+  return new Promise((resolve, reject) => engine.trade(owner, command, { resolve, reject }));
 }
 
 /** One after another, over the accounts in turn. */
-async function codesInTurn(engine: Shards, accounts: readonly string[], count: number, over = {}) {
+async function codesInTurn(
+  engine: Shards,
+  { owner, key }: Scene,
+  accounts: readonly string[],
+  count: number,
+  over = {},
+) {
   const codes: string[] = [];
   for (let n = 0; n < count; n++) {
-    codes.push(codeOf(await trade(engine, buy(accounts[n % accounts.length]!, over))));
+    const order = buy(accounts[n % accounts.length]!, { counting: counting(key), ...over });
+    codes.push(codeOf(await trade(engine, owner, order)));
   }
   return codes;
 }
@@ -52,46 +87,54 @@ async function codesInTurn(engine: Shards, accounts: readonly string[], count: n
 const firstOk = (ok: number, count: number) =>
   Array.from({ length: count }, (_, n) => (n < ok ? 'ok' : 'rate_limited'));
 
-for (const shards of variantsOfRun([4, 1, 2])) {
-  test(`L7, T133, hard trade limits: of a key, over all accounts that it trades, and a preview counts so, ${shards} shards`, async (t) => {
-    const engine = await openShards(tempDir(t), { shards });
-    engine.tick(quoteTick());
-    t.deepEqual(await codesInTurn(engine, ACCOUNTS, 30), firstOk(10, 30));
-    for (let n = 0; n < 20; n++) {
-      t.is(codeOf(await trade(engine, cancelOf(ACCOUNTS[n % 3]!))), 'order_not_found');
-    }
-    for (const account of ACCOUNTS) {
-      t.is(codeOf(await trade(engine, cancelOf(account))), 'rate_limited');
-      const other = buy(account, { counting: counting(uuidOf(901)) });
-      t.is(codeOf(await trade(engine, other)), 'ok', 'another key of the owner');
-    }
+for (const shards of variantsOfRun([3, 1, 2])) {
+  test.serial(
+    `L7, T133, hard trade limits: of a key, over all accounts that it trades, and a preview counts so, ${shards} shards`,
+    async (t) => {
+      const isShared = shards === 3;
+      const engine = isShared
+        ? (await sharedShards()).engine
+        : await openShards(tempDir(t), { shards });
+      const { owner, accounts, key } = scene(0);
+      engine.tick(quoteTick());
+      t.deepEqual(await codesInTurn(engine, scene(0), accounts, 30), firstOk(10, 30));
+      for (let n = 0; n < 20; n++) {
+        const cancel = cancelOf(accounts[n % 3]!, key);
+        t.is(codeOf(await trade(engine, owner, cancel)), 'order_not_found');
+      }
+      for (const account of accounts) {
+        t.is(codeOf(await trade(engine, owner, cancelOf(account, key))), 'rate_limited');
+        const other = buy(account, { counting: counting(uuidOf(801)) });
+        t.is(codeOf(await trade(engine, owner, other)), 'ok', 'another key of the owner');
+      }
 
-    const by = { counting: counting(uuidOf(902)) };
-    const previewed = async (order: PlaceOrder) => {
-      const reply = await new Promise<Reply>((resolve, reject) => {
-        engine.preview(OWNER, { kind: 'preview', atMs: NOON_MS, order }, { resolve, reject });
-      });
-      const { would, code } = JSON.parse(reply.ok ? reply.body : '{}');
-      return would === 'execute' ? 'ok' : code;
-    };
-    const codes: string[] = [];
-    for (let n = 0; n < 12; n++) {
-      const account = ACCOUNTS[n % 3]!;
-      const others = ACCOUNTS.map((other) => previewed(buy(other, by)));
-      t.deepEqual(await Promise.all(others), Array(3).fill(n < 10 ? 'ok' : 'rate_limited'));
-      codes.push(codeOf(await trade(engine, buy(account, by))));
-    }
-    t.deepEqual(codes, firstOk(10, 12), 'and a preview counts nothing itself');
-    await engine.close();
-  });
+      const by = { counting: counting(uuidOf(802)) };
+      const previewed = async (order: PlaceOrder) => {
+        const reply = await new Promise<Reply>((resolve, reject) => {
+          engine.preview(owner, { kind: 'preview', atMs: NOON_MS, order }, { resolve, reject });
+        });
+        const { would, code } = JSON.parse(reply.ok ? reply.body : '{}');
+        return would === 'execute' ? 'ok' : code;
+      };
+      const codes: string[] = [];
+      for (let n = 0; n < 12; n++) {
+        const account = accounts[n % 3]!;
+        const others = accounts.map((other) => previewed(buy(other, by)));
+        t.deepEqual(await Promise.all(others), Array(3).fill(n < 10 ? 'ok' : 'rate_limited'));
+        codes.push(codeOf(await trade(engine, owner, buy(account, by))));
+      }
+      t.deepEqual(codes, firstOk(10, 12), 'and a preview counts nothing itself');
+      if (!isShared) await engine.close();
+    },
+  );
 }
 
-test('L13: a reply has what is left of the limits, of a key over all shards', async (t) => {
-  const engine = await openShards(tempDir(t), { shards: 4 });
-  engine.tick(quoteTick());
+test.serial('L13: a reply has what is left of the limits, of a key over all shards', async (t) => {
+  const { engine } = await sharedShards();
+  const { owner, acme, accounts, key } = scene(1);
+  const by = { counting: counting(key) };
   for (let n = 0; n < 11; n++) {
-    const account = ACCOUNTS[n % 3]!;
-    const { ok, limits } = await trade(engine, buy(account));
+    const { ok, limits } = await trade(engine, owner, buy(accounts[n % 3]!, by));
     t.is(ok, n < 10);
     t.deepEqual(limits, {
       ...{ atMs: NOON_MS, closing: false },
@@ -101,81 +144,92 @@ test('L13: a reply has what is left of the limits, of a key over all shards', as
       ...{ accountPerDay: 100, accountLeftInDay: n < 10 ? 99 - Math.floor(n / 3) : 97 },
     });
   }
-  const { limits } = await trade(engine, cancelOf(ACME));
+  const { limits } = await trade(engine, owner, cancelOf(acme, key));
   t.like(limits, { closing: true, keyLeftInMinute: 19, accountLeftInMinute: 39, keyPerDay: 0 });
-  const free = await trade(engine, { ...buy(ACME), counting: null });
+  const free = await trade(engine, owner, { ...buy(acme), counting: null });
   t.false('limits' in free, 'what counts towards none has none');
-  await engine.close();
 });
 
-test('L7, hard trade limits: of a key, exact with orders sent at once; by the day, and again on the next', async (t) => {
-  const engine = await openShards(tempDir(t), { shards: 4 });
-  engine.tick(quoteTick());
-  const by = { counting: counting(uuidOf(901)) };
-  const placed = [OWNER, ACME, ZOO, OWNER].map((account) => buy(account, by));
-  for (const order of placed) t.is(codeOf(await trade(engine, order)), 'ok');
-  const replies = await Promise.all(
-    Array.from({ length: 40 }, async (_, n) => {
-      const isAgain = n % 2 === 0;
-      const order = isAgain ? placed[(n / 2) % 4]! : buy(ACCOUNTS[n % 3]!, by);
-      return { isAgain, reply: await trade(engine, order) };
-    }),
-  );
-  const again = replies.filter(({ isAgain }) => isAgain).map(({ reply }) => reply);
-  for (const reply of again) t.like(JSON.parse(reply.ok ? reply.body : '{}'), { replayed: true });
-  const others = replies.filter(({ isAgain }) => !isAgain).map(({ reply }) => codeOf(reply));
-  t.deepEqual(others, firstOk(6, 20), 'the first ones sent; replays do not count');
-
-  for (let minute = 0; minute < 5; minute++) {
-    const atMs = NOON_MS + minute * 60_000;
-    engine.tick(quoteTick({ atMs }));
-    t.deepEqual(await codesInTurn(engine, ACCOUNTS, 11, { atMs }), firstOk(10, 11));
-  }
-  const atMs = NOON_MS + 3_600_000;
-  engine.tick(quoteTick({ atMs }));
-  t.deepEqual(await codesInTurn(engine, ACCOUNTS, 3, { atMs }), firstOk(0, 3));
-  const tomorrow = { atMs: NOON_MS + DAY_MS / 2 };
-  engine.tick(quoteTick(tomorrow));
-  t.deepEqual(await codesInTurn(engine, ACCOUNTS, 12, tomorrow), firstOk(10, 12));
-  await engine.close();
+test.serial('L10, hard trade limits: of a key, after its shards have failed', async (t) => {
+  const { engine } = await sharedShards();
+  const failing = scene(2);
+  const { owner, acme, zoo, accounts, key } = failing;
+  const by = { counting: counting(key) };
+  t.deepEqual(await codesInTurn(engine, failing, accounts, 7), firstOk(7, 7));
+  await breakShard(engine, acme);
+  await t.throwsAsync(trade(engine, owner, buy(acme, by)), { instanceOf: Unavailable });
+  await t.throwsAsync(trade(engine, owner, buy(zoo, by)), { instanceOf: Unavailable });
+  await untilReady(engine);
+  t.deepEqual(await codesInTurn(engine, failing, [zoo, owner, acme], 6), firstOk(3, 6));
 });
 
-/** Who has traded before a restart, and who goes on after it. */
-const RESTARTS: [used: string[], next: string[]][] = [
+/** Who has traded before a restart, and who goes on after it: by the place of an account. */
+const RESTARTS: [used: number[], next: number[]][] = [
   [
-    [ACME, ZOO],
-    [ZOO, OWNER],
+    [1, 2],
+    [2, 0],
   ],
-  [[OWNER], [ACME]],
-  [ACCOUNTS, [OWNER]],
-  [[ACME], [OWNER]],
+  [[0], [1]],
+  [[0, 1, 2], [0]],
+  [[1], [0]],
 ];
 
-test('L10, hard trade limits: of a key, over a restart, wherever it goes on', async (t) => {
-  for (const [used, next] of variantsOfRun(RESTARTS)) {
-    const dir = tempDir(t);
-    const engine = await openShards(dir, { shards: 3 });
-    engine.tick(quoteTick());
-    t.deepEqual(await codesInTurn(engine, used, 7), firstOk(7, 7));
-    await engine.close();
-    const after = await openShards(dir, { shards: 3 });
-    after.tick(quoteTick());
-    t.deepEqual(await codesInTurn(after, next, 6), firstOk(3, 6));
-    await after.close();
+test.serial('L10, hard trade limits: of a key, over a restart, wherever it goes on', async (t) => {
+  const opened = await sharedShards();
+  const { engine, dir } = opened;
+  const scenes = RESTARTS.map((_, number) => scene(3 + number));
+  const of = ({ accounts }: Scene, places: number[]) => places.map((place) => accounts[place]!);
+  for (const [number, [used]] of RESTARTS.entries()) {
+    const one = scenes[number]!;
+    t.deepEqual(await codesInTurn(engine, one, of(one, used), 7), firstOk(7, 7));
+  }
+  await engine.close();
+  const after = await openShards(dir, { shards: 3 });
+  opened.engine = after;
+  after.tick(quoteTick());
+  for (const [number, [, next]] of RESTARTS.entries()) {
+    const one = scenes[number]!;
+    t.deepEqual(await codesInTurn(after, one, of(one, next), 6), firstOk(3, 6));
   }
 });
 
-test('L10, hard trade limits: of a key, after its shards have failed', async (t) => {
-  const engine = await openShards(tempDir(t), { shards: 4 });
-  engine.tick(quoteTick());
-  t.deepEqual(await codesInTurn(engine, ACCOUNTS, 7), firstOk(7, 7));
-  await breakShard(engine, ACME);
-  await t.throwsAsync(trade(engine, buy(ACME)), { instanceOf: Unavailable });
-  await t.throwsAsync(trade(engine, buy(ZOO)), { instanceOf: Unavailable });
-  await untilReady(engine);
-  t.deepEqual(await codesInTurn(engine, [ZOO, OWNER, ACME], 6), firstOk(3, 6));
-  await engine.close();
-});
+test.serial(
+  'L7, hard trade limits: of a key, exact with orders sent at once; by the day, and again on the next',
+  async (t) => {
+    const { engine } = await sharedShards();
+    const one = scene(7);
+    const { owner, accounts, key } = one;
+    engine.tick(quoteTick());
+    const by = { counting: counting(key) };
+    const placed = [...accounts, owner].map((account) => buy(account, by));
+    for (const order of placed) t.is(codeOf(await trade(engine, owner, order)), 'ok');
+    const replies = await Promise.all(
+      Array.from({ length: 40 }, async (_, n) => {
+        const isAgain = n % 2 === 0;
+        const order = isAgain ? placed[(n / 2) % 4]! : buy(accounts[n % 3]!, by);
+        return { isAgain, reply: await trade(engine, owner, order) };
+      }),
+    );
+    const again = replies.filter(({ isAgain }) => isAgain).map(({ reply }) => reply);
+    for (const reply of again) t.like(JSON.parse(reply.ok ? reply.body : '{}'), { replayed: true });
+    const others = replies.filter(({ isAgain }) => !isAgain).map(({ reply }) => codeOf(reply));
+    t.deepEqual(others, firstOk(6, 20), 'the first ones sent; replays do not count');
+
+    // Another key: its day has 50 orders.
+    const daily = scene(8);
+    for (let minute = 0; minute < 5; minute++) {
+      const atMs = NOON_MS + minute * 60_000;
+      engine.tick(quoteTick({ atMs }));
+      t.deepEqual(await codesInTurn(engine, daily, daily.accounts, 11, { atMs }), firstOk(10, 11));
+    }
+    const atMs = NOON_MS + 3_600_000;
+    engine.tick(quoteTick({ atMs }));
+    t.deepEqual(await codesInTurn(engine, daily, daily.accounts, 3, { atMs }), firstOk(0, 3));
+    const tomorrow = { atMs: NOON_MS + DAY_MS / 2 };
+    engine.tick(quoteTick(tomorrow));
+    t.deepEqual(await codesInTurn(engine, daily, daily.accounts, 12, tomorrow), firstOk(10, 12));
+  },
+);
 
 /** Answers when the test says so. */
 class FakeShard {

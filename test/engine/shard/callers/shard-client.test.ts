@@ -1,4 +1,5 @@
-import { renameSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import { ByteWriter } from '../../../../engine/format/bytes.ts';
@@ -6,9 +7,18 @@ import { writeMessage } from '../../../../engine/format/codec.ts';
 import type { Tick } from '../../../../engine/rules/messages.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
 import { Unavailable } from '../../../../engine/threads/unavailable.ts';
-import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
-import { breakShard, openShards, tempDir, untilReady } from '../engine-process.ts';
+import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../../fixtures.ts';
+import { breakShard, openShards, stoppedShards, tempDir, untilReady } from '../engine-process.ts';
 import { flipByte } from '../environment.ts';
+
+/** One shard of the serial tests, which begin with somebody new. The last of them ends it. */
+let opened: Promise<Shards> | null = null;
+const SHARED = mkdtempSync(path.join(tmpdir(), 'paperbook-shared-'));
+const shared = (): Promise<Shards> => {
+  opened ??= openShards(SHARED);
+  return opened;
+};
+test.after.always(() => rmSync(SHARED, { recursive: true }));
 
 const portfolio = { kind: 'portfolio', atMs: NOON_MS, organizationSlug: null } as const;
 
@@ -41,45 +51,51 @@ test('an engine of several shards refuses beforehand only when all of them are b
   t.regex(engine.refusal()!.message, /closed/);
 });
 
-test('D10: a shard that fails is busy, then back with all it acknowledged and its quotes', async (t) => {
-  const engine = await openShards(tempDir(t));
-  const order = placeOrder();
-  engine.tick(quoteTick());
-  t.true((await engine.call(order.account, order)).ok);
-  const hash = await engine.stateHash();
+test.serial(
+  'D10: a shard that fails is busy, then back with all it acknowledged and its quotes',
+  async (t) => {
+    const engine = await shared();
+    const order = placeOrder();
+    engine.tick(quoteTick());
+    t.true((await engine.call(order.account, order)).ok);
+    const hash = await engine.stateHash();
 
-  await breakShard(engine, order.account);
-  t.is(engine.state(), 'starting');
-  const query = { ...portfolio, account: order.account };
-  await t.throwsAsync(engine.call(order.account, query), { instanceOf: Unavailable });
-  await untilReady(engine);
+    await breakShard(engine, order.account);
+    t.is(engine.state(), 'starting');
+    const query = { ...portfolio, account: order.account };
+    await t.throwsAsync(engine.call(order.account, query), { instanceOf: Unavailable });
+    await untilReady(engine);
 
-  t.is(await engine.stateHash(), hash);
-  const again = placeOrder();
-  t.true((await engine.call(again.account, again)).ok, 'the quote came again');
-  await engine.close();
-});
+    t.is(await engine.stateHash(), hash);
+    const again = placeOrder();
+    t.true((await engine.call(again.account, again)).ok, 'the quote came again');
+  },
+);
 
-test('D46, D47: ticks that came packed come again to a shard that fails, as fresh as they were', async (t) => {
-  const engine = await openShards(tempDir(t), { quoteMaxAgeMs: 15_000 });
-  const ticks = [
-    quoteTick(),
-    { kind: 'heartbeat', atMs: NOON_MS + 14_000, source: 0 },
-  ] satisfies Tick[];
-  const writer = new ByteWriter();
-  for (const tick of ticks) writeMessage(writer, tick);
-  engine.packedTicks(writer.view(0, writer.length), NOON_MS + 14_000, ticks);
-  const order = (afterMs: number) => placeOrder({ atMs: NOON_MS + afterMs });
-  const first = order(20_000);
-  t.true((await engine.call(first.account, first)).ok);
-  await breakShard(engine, first.account);
-  await untilReady(engine);
-  const second = order(29_000);
-  t.true((await engine.call(second.account, second)).ok);
-  const late = order(29_001);
-  t.false((await engine.call(late.account, late)).ok);
-  await engine.close();
-});
+test.serial(
+  'D46, D47: ticks that came packed come again to a shard that fails, as fresh as they were',
+  async (t) => {
+    const engine = await shared();
+    const ticks = [
+      quoteTick(),
+      { kind: 'heartbeat', atMs: NOON_MS + 14_000, source: 0 },
+    ] satisfies Tick[];
+    const writer = new ByteWriter();
+    for (const tick of ticks) writeMessage(writer, tick);
+    engine.packedTicks(writer.view(0, writer.length), NOON_MS + 14_000, ticks);
+    const order = (afterMs: number) => {
+      return placeOrder({ atMs: NOON_MS + afterMs, account: uuidOf(2) });
+    };
+    const first = order(20_000);
+    t.true((await engine.call(first.account, first)).ok);
+    await breakShard(engine, first.account);
+    await untilReady(engine);
+    const second = order(29_000);
+    t.true((await engine.call(second.account, second)).ok);
+    const late = order(29_001);
+    t.false((await engine.call(late.account, late)).ok);
+  },
+);
 
 test('D6: when a thread ends amid a flood, everybody is answered or busy, and what was answered is kept', async (t) => {
   const engine = await openShards(tempDir(t), { queueDepthMax: 5000, checkpointEveryFacts: 500 });
@@ -110,8 +126,8 @@ test('D6: when a thread ends amid a flood, everybody is answered or busy, and wh
   await engine.close();
 });
 
-test('a catalog larger than the rings between the threads arrives whole', async (t) => {
-  const engine = await openShards(tempDir(t));
+test.serial('a catalog larger than the rings between the threads arrives whole', async (t) => {
+  const engine = await shared();
   const [one] = CATALOG.instruments;
   const more = Array.from({ length: 3000 }, (_, at) => `ins_${String(at).padStart(12, '0')}`);
   await engine.setCatalog({
@@ -124,55 +140,43 @@ test('a catalog larger than the rings between the threads arrives whole', async 
   });
   const quote = await engine.quote(more.at(-1)!, NOON_MS);
   t.like(JSON.parse(quote.ok ? quote.body : '{}'), { instrumentId: more.at(-1)! });
-  await engine.close();
 });
 
-for (const left of ['no file', 'an empty file']) {
-  test(`D9: of a shard that an earlier start made ${left} is damage, not a new shard`, async (t) => {
-    const dir = tempDir(t);
-    const first = await openShards(dir, { shards: 2 });
-    first.tick(quoteTick());
-    const order = placeOrder({ account: uuidOf(2) });
-    t.true((await first.call(order.account, order)).ok);
-    await first.close();
-    const file = path.join(dir, 'shard-0', 'data.mdb');
-    renameSync(file, `${file}.away`);
-    if (left === 'an empty file') writeFileSync(file, '');
-
-    const engine = await openShards(dir, { shards: 2, wereMade: true });
-    const problem = 'shard-0/data.mdb is missing or empty, and was not before';
-    t.deepEqual(engine.problems(), [`shard 0: ${problem}`]);
-    const query = { ...portfolio, account: order.account };
-    await t.throwsAsync(engine.call(order.account, query), { message: problem });
-    t.true((await engine.call(uuidOf(3), { ...portfolio, account: uuidOf(3) })).ok);
-    renameSync(`${file}.away`, file);
-    await untilReady(engine);
-    const reply = await engine.call(order.account, query);
-    t.is(JSON.parse(reply.ok ? reply.body : '{}').positionsCount, 1);
-    await engine.close();
-  });
-}
-
-test('D9: a shard whose log is damaged is out of order, and the others are served', async (t) => {
+test('D9: a shard whose file is gone or empty, or whose log is damaged, is out of order, and the others are served', async (t) => {
   const dir = tempDir(t);
-  const first = await openShards(dir, { shards: 2 });
-  for (const n of [2, 4]) {
-    const order = placeOrder({ account: uuidOf(n), limitPriceCents: 3 });
-    t.true((await first.call(order.account, order)).ok);
-  }
-  await first.close();
-  flipByte(path.join(dir, 'shard-0'), 'log/00000000.log', 300);
-  const engine = await openShards(dir, { shards: 2, wereMade: true });
-  const [problem] = engine.problems();
-  t.regex(problem!, /^shard 0: 00000000\.log is damaged at byte \d+: /);
+  // In this order they live in shards 0 to 3.
+  const [one, two, three, four] = [4, 5, 6, 7].map((number) => uuidOf(number)) as string[];
+  const orders = [one, two, three].map((account) => placeOrder({ account: account! }));
+  await stoppedShards(dir, 4, [quoteTick(), ...orders]);
+  const files = [0, 1].map((shard) => path.join(dir, `shard-${shard}`, 'data.mdb'));
+  for (const file of files) renameSync(file, `${file}.away`);
+  writeFileSync(files[1]!, '');
+  flipByte(path.join(dir, 'shard-2'), 'log/00000000.log', 300);
+
+  const engine = await openShards(dir, { shards: 4, wereMade: true });
+  const problem = (shard: number) =>
+    `shard-${shard}/data.mdb is missing or empty, and was not before`;
+  const found = engine.problems();
+  t.deepEqual(found.slice(0, 2), [`shard 0: ${problem(0)}`, `shard 1: ${problem(1)}`]);
+  t.regex(found[2]!, /^shard 2: 00000000\.log is damaged at byte \d+: /);
   const asked = (account: string) => engine.call(account, { ...portfolio, account });
-  await t.throwsAsync(asked(uuidOf(2)), { instanceOf: Unavailable });
-  t.true((await asked(uuidOf(3))).ok);
+  await t.throwsAsync(asked(one!), { message: problem(0) });
+  await t.throwsAsync(asked(two!), { message: problem(1) });
+  await t.throwsAsync(asked(three!), { instanceOf: Unavailable });
+  t.true((await asked(four!)).ok);
+
+  for (const file of files) renameSync(`${file}.away`, file);
+  while (engine.problems().length > 1) await new Promise((resolve) => setTimeout(resolve, 20));
+  await engine.drained();
+  for (const account of [one!, two!]) {
+    const reply = await asked(account);
+    t.is(JSON.parse(reply.ok ? reply.body : '{}').positionsCount, 1);
+  }
   await engine.close();
 });
 
-test('D6: a stopping engine is busy', async (t) => {
-  const engine = await openShards(tempDir(t));
+test.serial('D6: a stopping engine is busy', async (t) => {
+  const engine = await shared();
   const closing = engine.close();
   await t.throwsAsync(engine.call(uuidOf(1), { ...portfolio, account: uuidOf(1) }), {
     instanceOf: Unavailable,
@@ -180,39 +184,26 @@ test('D6: a stopping engine is busy', async (t) => {
   await closing;
 });
 
-test('D11: a result that comes while a shard restarts settles its market all the same', async (t) => {
+test('D11: a shard that restarts settles by what came first meanwhile, a result or the end of the game', async (t) => {
   const engine = await openShards(tempDir(t));
-  const order = placeOrder();
-  engine.tick(quoteTick());
-  t.true((await engine.call(order.account, order)).ok);
-  await breakShard(engine, order.account);
-
-  const from = { atMs: NOON_MS, source: 0 };
-  const pays = { yesPayoutCents: 100, noPayoutCents: 0 };
-  engine.tick({ kind: 'result', ...from, market: 0, outcome: 'yes', ...pays });
-  engine.tick({ kind: 'game', ...from, game: 'awy-hom', status: 'final' });
-  await untilReady(engine);
-
-  const answer = await engine.call(order.account, { ...portfolio, account: order.account });
-  t.like(JSON.parse(answer.ok ? answer.body : ''), {
-    account: { openPositions: 0, balanceDollars: 100_000 - 4.3 + 10 },
-  });
-  await engine.close();
-});
-
-test('D11: a shard that restarts settles by what came first, a result or the end of the game', async (t) => {
-  const engine = await openShards(tempDir(t));
-  engine.tick(quoteTick());
-  const order = placeOrder();
-  t.true((await engine.call(order.account, order)).ok);
-  await breakShard(engine, order.account);
+  const account = uuidOf(1);
+  for (const market of [0, 1]) engine.tick(quoteTick({ market }));
+  for (const instrumentId of [AWAY, ROUTED]) {
+    const order = placeOrder({ account, instrumentId, idempotencyKey: instrumentId });
+    t.true((await engine.call(account, order)).ok);
+  }
+  await breakShard(engine, account);
   const at = { atMs: NOON_MS, source: 0 };
-  engine.tick({ ...at, kind: 'game', game: CATALOG.games[0]!.slug, status: 'cancelled' });
   const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ ...at, kind: 'result', market: 1, ...pays });
+  engine.tick({ ...at, kind: 'game', game: CATALOG.games[0]!.slug, status: 'cancelled' });
   engine.tick({ ...at, kind: 'result', market: 0, ...pays });
   await untilReady(engine);
-  const reply = await engine.call(order.account, { ...portfolio, account: order.account });
-  t.like(JSON.parse(reply.ok ? reply.body : ''), { account: { balanceDollars: 100_000 } });
+  const reply = await engine.call(account, { ...portfolio, account });
+  t.like(JSON.parse(reply.ok ? reply.body : ''), {
+    // Market 1 pays ten dollars, and the cost of market 0 comes back.
+    account: { openPositions: 0, balanceDollars: 100_000 - 4.3 + 10 },
+  });
   await engine.close();
 });
 

@@ -1,5 +1,5 @@
 import path from 'node:path';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { FILL_MODELS, type SourceNumber } from '../../../../engine/base/units.ts';
 import type { Reply } from '../../../../engine/rules/messages.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
@@ -7,7 +7,7 @@ import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { verifyShard } from '../../../../engine/verify/verify.ts';
 import { variantsOfRun } from '../../../model/seeds.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../../fixtures.ts';
-import { openShards, tempDir } from '../engine-process.ts';
+import { crashedCopy, hashOnDisk, openShards, stoppedShards, tempDir } from '../engine-process.ts';
 import { openShard } from '../environment.ts';
 
 const body = (reply: Reply) => {
@@ -56,31 +56,30 @@ async function tradeAbit(engine: Shards): Promise<unknown[]> {
 }
 
 for (const fillModel of variantsOfRun(FILL_MODELS.toReversed())) {
-  test(`D5, D12: two shards and one shard give the same answers and state hash, ${fillModel}`, async (t) => {
+  test(`D3, D5, D12: two shards and one give the same answers and state hash, and a restart finds it, ${fillModel}`, async (t) => {
+    const dir = tempDir(t);
     const one = await openShards(tempDir(t), { fillModel });
-    const two = await openShards(tempDir(t), { shards: 2, fillModel });
+    const two = await openShards(dir, { shards: 2, fillModel });
     t.deepEqual(await tradeAbit(two), await tradeAbit(one));
-    t.is(await two.stateHash(), await one.stateHash());
+    const hash = await two.stateHash();
+    t.is(await one.stateHash(), hash);
     t.deepEqual((await one.audit()).problems, []);
     t.deepEqual((await two.audit()).problems, []);
     await one.close();
+    t.is(
+      await hashOnDisk(crashedCopy(t, dir), fillModel),
+      hash,
+      'a checkpoint, and facts after it',
+    );
     await two.close();
-  });
-
-  test(`D3: a restart finds the same state, from checkpoint and from the log alone, ${fillModel}`, async (t) => {
-    const dir = tempDir(t);
-    const first = await openShards(dir, { shards: 2, fillModel });
-    await tradeAbit(first);
-    const hash = await first.stateHash();
-    await first.close();
-    const second = await openShards(dir, { shards: 2, fillModel });
-    t.is(await second.stateHash(), hash);
-    t.deepEqual((await second.audit()).problems, []);
+    const again = await openShards(dir, { shards: 2, fillModel });
+    t.is(await again.stateHash(), hash);
+    t.deepEqual((await again.audit()).problems, []);
     const order = placeOrder({ account: uuidOf(1), idempotencyKey: '1-0', orderId: uuidOf(9) });
-    const again = body(await second.call(order.account, order));
-    t.true(again.replayed);
-    t.is(again.status, 'executed');
-    await second.close();
+    const replayed = body(await again.call(order.account, order));
+    t.true(replayed.replayed);
+    t.is(replayed.status, 'executed');
+    await again.close();
   });
 }
 
@@ -89,20 +88,20 @@ const YES = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
 const SCALAR = { outcome: 'scalar', yesPayoutCents: 37, noPayoutCents: 63 } as const;
 
 /** Everyone has open trades and resting orders of two markets. */
+const QUOTES = [quoteTick(), quoteTick({ market: 1 })];
+const MANY = TRADERS.flatMap((number) =>
+  Array.from({ length: 16 }, (_, at) => {
+    const limits = [null, 20, null, 41];
+    return placeOrder({
+      ...{ account: uuidOf(number), orderId: uuidOf(at * 100 + number * 2) },
+      ...{ idempotencyKey: `${at}`, instrumentId: at < 12 ? AWAY : ROUTED },
+      limitPriceCents: limits[at % 4]!,
+    });
+  }),
+);
 async function openMany(engine: Shards): Promise<void> {
-  engine.tick(quoteTick());
-  engine.tick(quoteTick({ market: 1 }));
-  for (const number of TRADERS) {
-    const account = uuidOf(number);
-    for (let at = 0; at < 16; at++) {
-      const limits = [null, 20, null, 41];
-      const order = placeOrder({
-        ...{ account, orderId: uuidOf(at * 100 + number * 2), idempotencyKey: `${at}` },
-        ...{ instrumentId: at < 12 ? AWAY : ROUTED, limitPriceCents: limits[at % 4]! },
-      });
-      body(await engine.call(account, order));
-    }
-  }
+  for (const quote of QUOTES) engine.tick(quote);
+  for (const order of MANY) body(await engine.call(order.account, order));
 }
 
 /** How many trades are open right after a result, and what is answered from then on. */
@@ -153,23 +152,24 @@ test('S15, D5: in slices, two shards and one give the answers and the state hash
 
 test('S15: a start goes on with what a stop amid a settlement has left', async (t) => {
   const left = 2 * TRADERS.length;
-  const hashes = [];
-  for (const options of [{}, { settledAtOnce: 1 }]) {
-    const dir = tempDir(t);
-    const first = await openShards(dir, options);
-    await openMany(first);
-    first.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...YES });
-    await first.close();
-    const stopped = await verifyShard(path.join(dir, 'shard-0'), 0, 1);
-    t.deepEqual(stopped!.problems, []);
-    t.is(stopped!.openPositions > left, 'settledAtOnce' in options);
-    const second = await openShards(dir, options);
-    const isOver = await eventually(async () => (await second.audit()).openPositions === left);
-    t.true(isOver, 'nobody has asked');
-    hashes.push(await second.stateHash());
-    await second.close();
-  }
-  t.is(hashes[1], hashes[0]);
+  const result = { kind: 'result', atMs: NOON_MS, source: 0, market: 0, ...YES } as const;
+  const atOnce = tempDir(t);
+  await stoppedShards(atOnce, 1, [...QUOTES, ...MANY, result]);
+  t.is((await verifyShard(path.join(atOnce, 'shard-0'), 0, 1))!.openPositions, left);
+
+  const dir = tempDir(t);
+  const first = await openShards(dir, { settledAtOnce: 1 });
+  await openMany(first);
+  first.tick(result);
+  await first.close();
+  const stopped = await verifyShard(path.join(dir, 'shard-0'), 0, 1);
+  t.deepEqual(stopped!.problems, []);
+  t.true(stopped!.openPositions > left);
+  const second = await openShards(dir, { settledAtOnce: 1 });
+  const isOver = await eventually(async () => (await second.audit()).openPositions === left);
+  t.true(isOver, 'nobody has asked');
+  await second.close();
+  t.is(await hashOnDisk(dir), await hashOnDisk(atOnce));
 });
 
 /** Whether it becomes so within a bound. */
@@ -181,8 +181,10 @@ async function eventually(isSo: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-test('A51: who asks in the same turn of the event loop shares an answer, until a venue says more', async (t) => {
+test('A51, Q18, Q19: reads of an account take turns; who asks in the same turn of the event loop shares an answer, until a venue says more', async (t) => {
   const engine = await openShards(tempDir(t), { shards: 2 });
+  t.teardown(() => engine.close());
+  await readsInTurns(t, engine);
   const replies: Reply[] = [];
   const ask = async () => replies.push(await engine.quote(AWAY, NOON_MS));
   engine.tick(quoteTick({ yesBidCents: 40, yesAskCents: 43 }));
@@ -197,11 +199,10 @@ test('A51: who asks in the same turn of the event loop shares an answer, until a
   );
   t.is(new Set(replies).size, 3, 'the first two asked in one coalescer');
   t.is(replies[1], replies[0]);
-  await engine.close();
 });
 
-test('Q18, Q19: reads of an account take turns with reads of others, and are bounded', async (t) => {
-  const engine = await openShards(tempDir(t));
+/** Reads of an account take turns with reads of others, and are bounded. */
+async function readsInTurns(t: ExecutionContext, engine: Shards): Promise<void> {
   const order: string[] = [];
   const read = (number: number, name: string) => {
     const account = uuidOf(number);
@@ -209,21 +210,18 @@ test('Q18, Q19: reads of an account take turns with reads of others, and are bou
     return engine.call(account, query).then(() => void order.push(name));
   };
   const asked = Promise.allSettled(Array.from({ length: 260 }, (_, n) => read(1, `a${n}`)));
-  await read(2, 'b');
+  // In the same shard.
+  await read(3, 'b');
   t.deepEqual(order, [...Array.from({ length: 8 }, (_, n) => `a${n}`), 'b']);
   const refused = (await asked).filter(({ status }) => status === 'rejected');
   t.is(refused.length, 4);
   t.true((refused[0] as PromiseRejectedResult).reason instanceof Unavailable);
-  await engine.close();
-});
+}
 
 test('S11: a result that a crash kept from one shard settles there after the next start', async (t) => {
   for (const result of variantsOfRun([SCALAR, YES])) {
     const dir = tempDir(t);
-    const engine = await openShards(dir, { shards: 2 });
-    engine.tick(quoteTick());
-    for (const account of [1, 2]) await engine.call(uuidOf(account), buyOf(account));
-    await engine.close();
+    await stoppedShards(dir, 2, [quoteTick(), ...[1, 2].map(buyOf)]);
     // What the crash left: one shard has the result in its log.
     const alone = await openShard(path.join(dir, 'shard-0'));
     alone.run([{ kind: 'result', atMs: NOON_MS, source: 0 as SourceNumber, market: 0, ...result }]);
@@ -235,9 +233,7 @@ test('S11: a result that a crash kept from one shard settles there after the nex
     t.deepEqual((await after.audit()).problems, []);
     const hash = await after.stateHash();
     await after.close();
-    const again = await openShards(dir, { shards: 2 });
-    t.is(await again.stateHash(), hash);
-    await again.close();
+    t.is(await hashOnDisk(dir), hash);
   }
 });
 
@@ -261,17 +257,13 @@ test('T122, instrument_dropped: so does a start with another catalog, in every s
   const hashes: string[] = [];
   for (const shards of variantsOfRun([2, 1])) {
     const dir = tempDir(t);
-    const before = await openShards(dir, { shards });
-    for (const number of [2, 3]) {
-      for (const [key, instrumentId] of [AWAY, AWAY, ROUTED].entries()) {
-        const orderId = uuidOf(key * 100 + number * 2);
-        const account = uuidOf(number);
-        const limit = { limitPriceCents: 41, instrumentId } as const;
-        const order = placeOrder({ ...limit, account, orderId, idempotencyKey: `key ${key}` });
-        t.is(body(await before.call(account, order)).status, 'resting');
-      }
-    }
-    await before.close();
+    const orders = [2, 3].flatMap((number) =>
+      [AWAY, AWAY, ROUTED].map((instrumentId, key) => {
+        const of = { account: uuidOf(number), orderId: uuidOf(key * 100 + number * 2) };
+        return placeOrder({ ...of, instrumentId, limitPriceCents: 41, idempotencyKey: `${key}` });
+      }),
+    );
+    await stoppedShards(dir, shards, orders);
 
     const after = await openShards(dir, { shards }, { ...CATALOG, instruments });
     for (const account of [uuidOf(2), uuidOf(3)]) {
@@ -288,10 +280,8 @@ test('T122, instrument_dropped: so does a start with another catalog, in every s
     t.deepEqual((await after.audit()).problems, []);
     const hash = await after.stateHash();
     await after.close();
-    const again = await openShards(dir, { shards }, { ...CATALOG, instruments });
-    t.is(await again.stateHash(), hash, 'what the disk has is what was');
+    t.is(await hashOnDisk(dir), hash, 'what the disk has is what was');
     hashes.push(hash);
-    await again.close();
   }
   t.is(new Set(hashes).size, 1);
 });
