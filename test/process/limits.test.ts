@@ -29,55 +29,48 @@ test.serial('Q13: request counts outlive a restart, by account and key', async (
   t.like(other, { month: { used: 4 }, key: { requestsThisMonth: 1 } });
 });
 
-test.serial('L10, hard trade limits: by key and account, kill -9 or not', async (t) => {
-  const { dataDir, env } = stillDir(t);
-  const server = await startFor(t, 'serve', { dataDir, env });
-  const [one, two, three] = await addKeys(server, { plan: 'basic' }, 3);
-  const callers = { one: one!, two: two!, three: three! };
-  for (const key of [callers.one, callers.two]) {
-    for (let i = 0; i < 10; i++) t.is((await place(server, key)).code, 'no_liquidity');
-    for (let i = 0; i < 20; i++) t.is((await cancel(server, key)).code, 'order_not_found');
-  }
-  const check = async (running: Place) => {
-    t.deepEqual(await place(running, callers.one), limited('key', '10 new orders a minute', 60));
-    t.deepEqual(
-      await place(running, callers.three),
-      limited('account', '20 new orders a minute', 60),
-    );
-    t.deepEqual(
-      await cancel(running, callers.two),
-      limited('key', '20 sells and cancels a minute', 60),
-    );
-    t.deepEqual(
-      await cancel(running, callers.three),
-      limited('account', '40 sells and cancels a minute', 60),
-    );
-  };
-  await check(server);
-  await server.command.end('SIGKILL');
-  const killed = await startFor(t, 'serve', { dataDir, env });
-  await check(killed);
-  t.is((await killed.command.end('SIGTERM')).code, 0);
-  await check(await serveHere(t, { dataDir, env }));
-});
-
-test.serial('L9: the day, and an enterprise`s own', async (t) => {
-  const { dataDir, env } = stillDir(t);
-  const server = await serveHere(t, { dataDir, env });
-  const wide = { newPerMinute: 100, closingPerMinute: 100 };
-  const tradeLimits = { key: { ...wide, newPerDay: 3 }, account: { ...wide, newPerDay: 5 } };
-  const [one, two] = await addKeys(server, { plan: 'enterprise', tradeLimits }, 2);
-  for (const key of [one!, one!, one!, two!, two!]) {
-    t.is((await place(server, key)).code, 'no_liquidity');
-  }
-  const check = async (running: Place) => {
-    t.deepEqual(await place(running, one!), limited('key', '3 new orders a day', 86_400));
-    t.deepEqual(await place(running, two!), limited('account', '5 new orders a day', 86_400));
-    t.is((await cancel(running, two!)).code, 'order_not_found', 'a cancel is no new order');
-  };
-  await check(server);
-  await check(await serveHere(t, { dataDir: server.crashed(), env }));
-});
+test.serial(
+  'L9, L10, hard trade limits: by key and account, of a minute, a day and an enterprise`s own, kill -9 or not',
+  async (t) => {
+    const { dataDir, env } = stillDir(t);
+    const server = await startFor(t, 'serve', { dataDir, env });
+    const [one, two, three] = (await addKeys(server, { plan: 'basic' }, 3)) as [
+      string,
+      string,
+      string,
+    ];
+    const wide = { newPerMinute: 100, closingPerMinute: 100 };
+    const tradeLimits = { key: { ...wide, newPerDay: 3 }, account: { ...wide, newPerDay: 5 } };
+    const enterprise = { plan: 'enterprise', tradeLimits, email: 'enterprise@b.c' };
+    const [first, second] = (await addKeys(server, enterprise, 2)) as [string, string];
+    for (const key of [one, two]) {
+      for (let i = 0; i < 10; i++) t.is((await place(server, key)).code, 'no_liquidity');
+      for (let i = 0; i < 20; i++) t.is((await cancel(server, key)).code, 'order_not_found');
+    }
+    for (const key of [first, first, first, second, second]) {
+      t.is((await place(server, key)).code, 'no_liquidity');
+    }
+    const check = async (running: Place) => {
+      for (const [answered, who, limit, seconds] of [
+        [await place(running, one), 'key', '10 new orders a minute', 60],
+        [await place(running, three), 'account', '20 new orders a minute', 60],
+        [await cancel(running, two), 'key', '20 sells and cancels a minute', 60],
+        [await cancel(running, three), 'account', '40 sells and cancels a minute', 60],
+        [await place(running, first), 'key', '3 new orders a day', 86_400],
+        [await place(running, second), 'account', '5 new orders a day', 86_400],
+      ] as const) {
+        t.deepEqual(answered, limited(who, limit, seconds));
+      }
+      t.is((await cancel(running, second)).code, 'order_not_found', 'a cancel is no new order');
+    };
+    await check(server);
+    await server.command.end('SIGKILL');
+    const killed = await serveHere(t, { dataDir, env });
+    await check(killed);
+    await killed.stop();
+    await check(await serveHere(t, { dataDir, env }));
+  },
+);
 
 test.serial(
   'L7: a key has one count over all accounts and shards, after a crash, too',
@@ -99,16 +92,11 @@ test.serial(
     t.deepEqual(await codes(server, 7), some(7));
     const crashed = await serveHere(t, { dataDir: server.crashed(), env });
     t.deepEqual(await codes(crashed, 23), [...some(3), ...none(20)]);
-    const check = async (running: Place) => {
-      for (const organization of accounts) {
-        const refused = await place(running, one, organization!);
-        t.deepEqual(refused, limited('key', '10 new orders a minute', 60));
-        t.is((await cancel(running, two, organization!)).code, 'order_not_found', 'another key');
-      }
-    };
-    await check(crashed);
-    await crashed.stop();
-    await check(await serveHere(t, { dataDir: crashed.dataDir, env }));
+    for (const organization of accounts) {
+      const refused = await place(crashed, one, organization!);
+      t.deepEqual(refused, limited('key', '10 new orders a minute', 60));
+      t.is((await cancel(crashed, two, organization!)).code, 'order_not_found', 'another key');
+    }
   },
 );
 

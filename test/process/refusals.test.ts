@@ -22,7 +22,7 @@ import {
   LISTENS,
   type Place,
   run,
-  sharedServer,
+  type Server,
   startFor,
   tempDir,
 } from './server.ts';
@@ -79,8 +79,9 @@ withOtherNode('another version of Node, and npm brought none: one clear line', (
   refused(t, { code: status, signal: null, stdout, stderr }, 1, [says]);
 });
 
-test.serial('a port in use: one clear line, exit code 1, nothing harmed', async (t) => {
-  const server = await sharedServer('serve');
+test.serial('a port in use, and a directory in use: one clear line, exit code 1', async (t) => {
+  const server = await startFor(t, 'serve');
+  await refusesSecond(t, server);
   const dataDir = path.join(tempDir(t), 'data');
   const [api, admin] = ['PAPERBOOK_PORT', 'PAPERBOOK_ADMIN_PORT'] as const;
   const pairs = [
@@ -98,11 +99,14 @@ test.serial('a port in use: one clear line, exit code 1, nothing harmed', async 
     refused(t, exit, 1, [`${variable} ${port} is in use on 127.0.0.1: set another`]);
   }
   await stillAnswers(t, server);
+  // Nothing is harmed: what the refused starts have made serves, and what the server leaves.
   await stillAnswers(t, await serveHere(t, { dataDir }));
+  await server.command.end('SIGKILL');
+  await stillAnswers(t, await serveHere(t, { dataDir: server.dataDir }));
 });
 
-test.serial('a second server on the same data directory: exit code 1', async (t) => {
-  const server = await startFor(t, 'serve');
+/** A second server on the same data directory. */
+async function refusesSecond(t: ExecutionContext, server: Server): Promise<void> {
   const { dataDir } = server;
   const alias = path.join(tempDir(t), 'alias');
   symlinkSync(dataDir, alias);
@@ -113,10 +117,7 @@ test.serial('a second server on the same data directory: exit code 1', async (t)
       refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} ${holder}: stop that one`]);
     }
   }
-  await stillAnswers(t, server);
-  await server.command.end('SIGKILL');
-  await stillAnswers(t, await serveHere(t, { dataDir }));
-});
+}
 
 for (const name of ['demo', 'serve'] as const) {
   test.serial(`an unwritable data directory, ${name}: one clear line, exit code 1`, async (t) => {
