@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
 import type { Fidelity } from '../../../api/fidelity/fidelity.ts';
-import { tableText } from '../../../bench/lib/report.ts';
+import { fidelityTables } from '../../../api/fidelity/fidelity-tables.ts';
 import { feedFileOf, fills } from '../../../bench/suites/fidelity.ts';
+import { variantsOfRun } from '../../model/seeds.ts';
 import { runHere } from '../../process/run-here.ts';
 import { book, delta, print, recording, START_MS } from './recording.ts';
 
@@ -36,6 +37,13 @@ const MET = (['yes', 'no'] as const).flatMap((side, nth): [number, object][] => 
     [atMs + 1000, delta(side, best, 10, atMs + 1000)],
   ];
 });
+
+/** Played once, for the tests that read what the command says of it. */
+let met: Promise<Fidelity> | null = null;
+function ofMet(t: ExecutionContext): Promise<Fidelity> {
+  met ??= found(t, recording(t, lasting(MET)));
+  return met;
+}
 
 /** By size, of one place within 60 s, or 10. */
 function rates({ fillRates }: Fidelity, place: string, withinMs = 60_000) {
@@ -90,7 +98,7 @@ test.serial('X13, X14: trades fill by turn, where prices never reach the limit',
 test.serial(
   'X13, X14: an order that meets the limit fills its size, and mids move after',
   async (t) => {
-    const all = await found(t, recording(t, lasting(MET)));
+    const all = await ofMet(t);
     t.is(all.toldApart, 1);
     t.deepEqual(rates(all, 'joined'), {
       ...{ orders: [4, 4, 4, 4], low: [1, 0, 0, 0], high: [1, 0, 0, 0] },
@@ -149,14 +157,13 @@ test.serial('X14: intervals are by window, a quarter of an hour of one of the fi
     return [atMs, nth === 0 ? BOOK : delta('yes', 5, 1, atMs)];
   });
   const files = [recording(t, lasting([])), recording(t, still)];
-  const exit = await runHere(['fidelity', ...files, '--orders', '120', '--json']);
-  t.is(exit.code, 0, exit.stderr);
-  const all: Fidelity = JSON.parse(exit.stdout);
-  t.is(all.windows, 4);
-  t.is(all.fillRates[0]!.orders, 20);
-  t.deepEqual(all.fillRates[0]!.top_of_book.interval, { low: 0, high: 0 });
-  t.deepEqual(all.takerCosts[0]!.intervals.queue, { low: 0, high: 0 });
-  t.deepEqual(all.markouts[0]!.intervals.queue, null, 'nothing was filled');
+  const { code, stdout, stderr } = await runHere(['fidelity', ...files, '--orders', '60']);
+  t.is(code, 0, stderr);
+  t.regex(stdout, /^Resting orders filled whole, in percent \(4 windows; /);
+  // Of five orders a file none is filled, in no window.
+  t.regex(stdout, /^at the best price +1 +10 +10 +0\.0( +0\.0 \(0\.0 ±0\.0\)){3}$/m);
+  t.regex(stdout, /^ *0\.1( +-){4}$/m, 'nothing was filled');
+  t.regex(stdout, /^ *1 +10( +0\.00 ±0\.00){3}$/m, 'a market order costs its level in each window');
 });
 
 test.serial('X14, X15: the bench prints the tables of the command, of raw frames', async (t) => {
@@ -167,20 +174,16 @@ test.serial('X14, X15: the bench prints the tables of the command, of raw frames
     return `${JSON.stringify({ recv_ms: START_MS + atMs, event })}\n`;
   });
   writeFileSync(raw, gzipSync(lines.join('')));
-  const { stdout } = await runHere(['fidelity', feed, '--orders', '48']);
-  t.regex(
-    stdout,
-    /^at the best price +10 +60 +4 +0\.0 +100\.0 \(\+100\.0\) +0\.0 \(0\.0\) +0\.0 \(0\.0\)$/m,
-  );
-  t.regex(stdout, /^ *0\.1 +-0\.50 +-0\.50 +-0\.50 +-0\.50$/m);
-  const words = (text: string) =>
-    text
-      .toLowerCase()
-      .replaceAll(/[\s-]+/g, ' ')
-      .trim();
   const { tables, figures } = await fills.run({ files: [raw], orders: 48 }, () => {});
-  const text = tables.map((table) => tableText(table).replace(/^fidelity: /, '')).join('\n');
-  t.is(words(text), words(stdout));
+  const ofCommand = fidelityTables(await ofMet(t)).map(({ title, columns, rows }) => {
+    return { title: `fidelity: ${title}`, columns, rows: rows.map((row) => row.map(String)) };
+  });
+  t.deepEqual(tables, ofCommand);
+  const [rates, markouts] = tables.map(({ rows }) => rows.map((row) => row.join('  ')));
+  t.true(
+    rates!.includes('at the best price  10  60  4  0.0  100.0 (+100.0)  0.0 (0.0)  0.0 (0.0)'),
+  );
+  t.true(markouts!.includes('0.1  -0.50  -0.50  -0.50  -0.50'));
   t.is(figures['joined/1/10 s/queue']!.value, 0);
   t.is(await feedFileOf(feed, `${feed}.copy`), feed, 'a feed file is taken as it is');
 });
@@ -197,6 +200,9 @@ test.serial('X10: a file that cannot be used is named', async (t) => {
   t.true(missing.stderr.includes(`${empty}.gz: the feed file cannot be read`), missing.stderr);
 });
 
+/** The first moments, and more in a long run. */
+const [ORDERS] = variantsOfRun(['72', '180']).slice(-1) as [string];
+
 test.serial(
   'X22: with a latency, orders of both sides of the comparison meet the later book',
   async (t) => {
@@ -206,7 +212,7 @@ test.serial(
       return [atMs, delta('no', 55, nth % 2 === 0 ? -10 : 10, atMs)];
     });
     const file = recording(t, lasting(moving));
-    const all = await found(t, file, '--latency', '1000', '--orders', '180');
+    const all = await found(t, file, '--latency', '1000', '--orders', ORDERS);
     t.is(all.latencyMs, 1000);
     for (const contracts of [1, 10]) {
       const cost = all.takerCosts.find((one) => one.contracts === contracts)!;
