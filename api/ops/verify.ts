@@ -50,6 +50,8 @@ export type VerifyOptions = {
   keeps: boolean;
   /** Uses nothing that an earlier one has kept. */
   isWhole: boolean;
+  /** The process of several verifications, one at a time, which the caller closes; left out: its own. */
+  verifier?: PartVerifier;
 };
 
 /**
@@ -113,7 +115,7 @@ const LARGE_LOG_BYTES = 2 ** 25;
 async function readParts(
   dataDir: string,
   count: number,
-  { keeps, isWhole }: VerifyOptions,
+  { keeps, isWhole, verifier: given }: VerifyOptions,
 ): Promise<Parts> {
   const numbers = Array.from({ length: count }, (_, shard) => shard);
   const verify = (verifier: PartVerifier, shard: number) => {
@@ -123,7 +125,7 @@ async function readParts(
       keeping: keeps ? { file, isWhole } : null,
     });
   };
-  return await verifyParts(async (verifier) => {
+  const readAll = async (verifier: PartVerifier): Promise<Parts> => {
     const isLarge = numbers.some((shard) => logBytes(shardPath(dataDir, shard)) > LARGE_LOG_BYTES);
     const shards: Part<ShardVerification>[] = [];
     if (isLarge && count > 1) {
@@ -142,7 +144,8 @@ async function readParts(
     }
     // Last: it holds the numbers before a shard uses them.
     return { shards, control: await verifier.verify<ControlAudit>({ part: 'control', dataDir }) };
-  });
+  };
+  return given === undefined ? await verifyParts(readAll) : await readAll(given);
 }
 
 function logBytes(directory: string): number {

@@ -13,7 +13,6 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { takeLock } from '../../../api/data-dir/directory-lock.ts';
 import { backUp } from '../../../api/ops/backup.ts';
-import { verifyDataDir } from '../../../api/ops/verify.ts';
 import { readFacts } from '../../../engine/readers/read-facts.ts';
 import { uuidOf } from '../../engine/fixtures.ts';
 import { flip } from '../../engine/log/log-files.ts';
@@ -21,6 +20,9 @@ import { tempDir } from '../../engine/shard/engine-process.ts';
 import { openShard } from '../../engine/shard/environment.ts';
 import { shareOf } from '../../model/seeds.ts';
 import { goOn, stoppedServer } from '../stopped-server.ts';
+import { sharedVerifier } from './shared-verifier.ts';
+
+const verifyDataDir = sharedVerifier();
 
 const SECTION = 'D32, backup again';
 /** Each moment in a long run, one of some in a check of each change. */

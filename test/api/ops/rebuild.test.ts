@@ -13,13 +13,15 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { takeLock } from '../../../api/data-dir/directory-lock.ts';
 import { rebuild } from '../../../api/ops/rebuild.ts';
-import { verifyDataDir } from '../../../api/ops/verify.ts';
 import { digest } from '../../../engine/audit/digest.ts';
 import { flip } from '../../engine/log/log-files.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { openShard, plant } from '../../engine/shard/environment.ts';
 import { variantsOfRun } from '../../model/seeds.ts';
 import { goOn, stoppedServer } from '../stopped-server.ts';
+import { sharedVerifier } from './shared-verifier.ts';
+
+const verifyDataDir = sharedVerifier();
 
 const SECTION = 'D33, rebuild';
 const FILE = path.join('shard-0', 'data.mdb');
