@@ -1,6 +1,6 @@
-/** `paperbook cluster status`: who leads the shards of a cluster. Rule N117 (engine/RULES.md). */
+/** `paperbook cluster status`: who leads the logs of a cluster. Rules N117, N136 (engine/RULES.md). */
 import type { Command } from 'commander';
-import { clusterStatus, type ShardInCluster } from '../../engine/replication/cluster.ts';
+import { clusterStatus, type LogInCluster } from '../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../engine/replication/etcd-client.ts';
 import { loadConfig } from '../config/config.ts';
 import { type Column, show, tableOf } from './table.ts';
@@ -20,10 +20,10 @@ export function addClusterCommand(program: Command): void {
       if (settings === null) throw new UsageError(`${name} is not set`);
       const etcd = new EtcdClient(settings.etcd);
       try {
-        const shards = await clusterStatus(etcd, settings.name);
-        if (shards === null) throw new Error(`etcd knows no cluster ${settings.name}`);
-        show(options, { cluster: settings.name, shards }, (found) =>
-          tableOf(found.shards, COLUMNS),
+        const status = await clusterStatus(etcd, settings.name);
+        if (status === null) throw new Error(`etcd knows no cluster ${settings.name}`);
+        show(options, { cluster: settings.name, ...status }, ({ shards, control }) =>
+          tableOf([...shards, { shard: 'control', ...control }], COLUMNS),
         );
       } finally {
         etcd.close();
@@ -31,7 +31,7 @@ export function addClusterCommand(program: Command): void {
     });
 }
 
-const COLUMNS: Column<ShardInCluster>[] = [
+const COLUMNS: Column<LogInCluster & { shard: number | 'control' }>[] = [
   ['shard', ({ shard }) => shard],
   ['leader', ({ leader }) => leader?.node ?? null],
   ['address', ({ leader }) => leader?.address ?? null],

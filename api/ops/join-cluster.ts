@@ -1,36 +1,56 @@
 /**
- * Joins the cluster of the settings. Without one this file is not loaded. Rules N101, N110
+ * Joins the cluster of the settings. Without one this file is not loaded. Rules N101, N110, N130
  * (engine/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import type { Uuid } from '../../engine/base/units.ts';
 import { joinCluster } from '../../engine/replication/cluster.ts';
+import { ControlReplica } from '../../engine/replication/control-replica.ts';
 import { EtcdClient, EtcdFailure } from '../../engine/replication/etcd-client.ts';
 import { Replicator } from '../../engine/replication/replicator.ts';
 import type { MakeReplicator } from '../../engine/shard/callers/shard-client.ts';
 import { identityOf } from '../../engine/shard/store/data-format.ts';
+import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/logger.ts';
 import type { ClusterConfig } from '../config/settings.ts';
+import { ReplicatedControl } from '../identity/replicated-control.ts';
+import type { ControlStore } from '../identity/store.ts';
 
-/** A start waits so long for etcd, which may start at the same time. */
+/** A start waits so long for etcd, and for a leader, which may start at the same time. */
 const JOIN_MAX_MS = 20_000;
 const SECRET_BYTES_MIN = 16;
 
-type Joining = { directory: Uuid; shards: number; log: Log };
+type Joining = {
+  directory: Uuid;
+  shards: number;
+  identity: Pick<ControlStore, 'joinCluster'>;
+  log: Log;
+  stack: CleanupStack;
+};
 
-/** Rejects with one clear line for the operator. */
-export async function replicatorsOf(
+/**
+ * Resolves once this node leads the control data, or has all of the leader's. Rejects with one clear
+ * line for the operator.
+ *
+ * @returns what makes the replicators of its shards
+ */
+export async function joinedCluster(
   { secretFile, ...settings }: ClusterConfig,
-  { directory, shards, log }: Joining,
+  { directory, shards, identity, log, stack }: Joining,
 ): Promise<MakeReplicator> {
   const { formatVersion } = identityOf(0);
   const etcd = new EtcdClient(settings.etcd);
   try {
-    const identity = { directory, shards, formatVersion };
-    await join(() => joinCluster(etcd, settings.name, identity, readSecret(secretFile)));
+    const alike = { directory, shards, formatVersion };
+    await join(() => joinCluster(etcd, settings.name, alike, readSecret(secretFile)));
   } finally {
     etcd.close();
   }
+  const target = identity.joinCluster((parts) => new ReplicatedControl(parts));
+  const control = new ControlReplica({ settings, target, log });
+  target.follow(control);
+  stack.add(() => control.close());
+  await readyInTime(control);
   return (shard, changed) => new Replicator(settings, shard, log, changed);
 }
 
@@ -45,6 +65,16 @@ async function join(ask: () => Promise<void>): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
+}
+
+async function readyInTime(control: ControlReplica): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<'late'>();
+  const timer = setTimeout(() => resolve('late'), JOIN_MAX_MS);
+  const first = await Promise.race([control.ready, late]);
+  clearTimeout(timer);
+  if (first !== 'late') return;
+  const why = control.problems().join('; ') || 'no node leads the control data';
+  throw new Error(`PAPERBOOK_CLUSTER: ${why}`);
 }
 
 function readSecret(file: string): string {

@@ -25,7 +25,7 @@ type ShardParts = {
   /** Threads that answer requests: this one, and further ones with rings of their own. */
   listeners: number;
   dataDir: Pick<DataDir, 'shards'>;
-  identity: Pick<ControlStore, 'numbers' | 'directoryId'>;
+  identity: Pick<ControlStore, 'numbers' | 'directoryId' | 'joinCluster'>;
   log: Log;
   stack: CleanupStack;
 };
@@ -64,10 +64,10 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
   const replicator =
     config.cluster === null
       ? undefined
-      : await (await import('./join-cluster.ts')).replicatorsOf(config.cluster, {
+      : await (await import('./join-cluster.ts')).joinedCluster(config.cluster, {
           directory: identity.directoryId!,
           shards: dataDir.shards,
-          log,
+          ...{ identity, log, stack },
         });
   const engine = new Shards({
     dataDir: config.dataDir,

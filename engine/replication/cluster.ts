@@ -4,8 +4,9 @@
  */
 import { createHmac } from 'node:crypto';
 import type { EtcdClient } from './etcd-client.ts';
+import { type PresentNode, presentNodes } from './node-presence.ts';
 import { readHead } from './replicated-record.ts';
-import { type ClusterNode, shardKeys } from './shard-replica.ts';
+import { type ClusterNode, logKeys } from './shard-replica.ts';
 
 /** What every node of a cluster must have alike. */
 export type ClusterIdentity = {
@@ -55,35 +56,45 @@ async function firstValue(etcd: EtcdClient, key: string, value: string): Promise
   return ranges[0]?.[0]?.value.toString() ?? value;
 }
 
-/** A shard as the cluster knows it; null: nobody leads it, and it has no head. */
-export type ShardInCluster = {
-  shard: number;
+/** A log as the cluster knows it; null: nobody leads it, and it has no head. */
+export type LogInCluster = {
   leader: ClusterNode | null;
   epoch: number | null;
   lastFact: number | null;
 };
+export type ShardInCluster = LogInCluster & { shard: number };
+
+export type ClusterStatus = {
+  shards: ShardInCluster[];
+  /** The log of control data, whose records count as its facts. */
+  control: LogInCluster;
+  /** The nodes that are there. */
+  nodes: PresentNode[];
+};
 
 /** Null: there is no such cluster. Throws `EtcdFailure`. */
-export async function clusterStatus(
-  etcd: EtcdClient,
-  name: string,
-): Promise<ShardInCluster[] | null> {
+export async function clusterStatus(etcd: EtcdClient, name: string): Promise<ClusterStatus | null> {
   const [[identity] = []] = await etcd.read([{ range: identityKey(name) }]);
   if (identity === undefined) return null;
   const { shards } = JSON.parse(identity.value.toString()) as ClusterIdentity;
-  const keys = Array.from({ length: shards }, (_, shard) => shardKeys(name, shard));
+  const logs = Array.from({ length: shards }, (_, shard) => `shard/${shard}` as const);
+  const keys = [...logs, 'control' as const].map((log) => logKeys(name, log));
   const found = await etcd.read(
     keys.flatMap(({ head, leader }) => [{ range: head }, { range: leader }]),
   );
-  return keys.map((_, shard) => {
-    const [head] = found[2 * shard] ?? [];
-    const [leader] = found[2 * shard + 1] ?? [];
+  const all = keys.map((_, at): LogInCluster => {
+    const [head] = found[2 * at] ?? [];
+    const [leader] = found[2 * at + 1] ?? [];
     const read = head === undefined ? null : readHead(head.value.toString());
     return {
-      shard,
       leader: leader === undefined ? null : (JSON.parse(leader.value.toString()) as ClusterNode),
       epoch: read?.epoch ?? null,
       lastFact: read?.number ?? null,
     };
   });
+  return {
+    shards: all.slice(0, -1).map((log, shard) => ({ shard, ...log })),
+    control: all.at(-1)!,
+    nodes: await presentNodes(etcd, name),
+  };
 }

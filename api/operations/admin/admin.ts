@@ -161,6 +161,7 @@ function switchRoutes(
     keyed({
       method: 'PUT',
       path,
+      writesControl: true,
       query: NoQuery,
       response: SwitchAnswer,
       readBody: readSwitch,

@@ -5,7 +5,7 @@ import {
   joinCluster,
 } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
-import { shardKeys } from '../../../engine/replication/shard-replica.ts';
+import { logKeys } from '../../../engine/replication/shard-replica.ts';
 import { EtcdDouble } from './etcd.ts';
 
 const IDENTITY: ClusterIdentity = { directory: 'of-one', shards: 2, formatVersion: 1 };
@@ -28,12 +28,12 @@ test('N110: a node of other data, of another number of shards or another secret 
   server.stop();
 });
 
-test('N117: the status of a cluster names who leads each shard, and how far it is', async (t) => {
+test('N117, N136: the status of a cluster names who leads each log, how far it is, and the nodes', async (t) => {
   const server = await EtcdDouble.start();
   const etcd = new EtcdClient([server.url]);
   t.is(await clusterStatus(etcd, 'test'), null);
   await joinCluster(etcd, 'test', IDENTITY, 'of the cluster');
-  const { head, leader } = shardKeys('test', 1);
+  const { head, leader } = logKeys('test', 'shard/1');
   const one = { node: 'one', address: 'https://one' };
   await etcd.transact(
     [],
@@ -42,10 +42,22 @@ test('N117: the status of a cluster names who leads each shard, and how far it i
       { put: leader, value: JSON.stringify(one) },
     ],
   );
-  t.deepEqual(await clusterStatus(etcd, 'test'), [
-    { shard: 0, leader: null, epoch: null, lastFact: null },
-    { shard: 1, leader: one, epoch: 7, lastFact: 120 },
-  ]);
+  await etcd.transact(
+    [],
+    [
+      { put: logKeys('test', 'control').head, value: '5.3.77' },
+      { put: 'paperbook/test/node/one', value: JSON.stringify({ ...one, applied: 2 }) },
+    ],
+  );
+  const nobody = { leader: null, epoch: null, lastFact: null };
+  t.deepEqual(await clusterStatus(etcd, 'test'), {
+    shards: [
+      { shard: 0, ...nobody },
+      { shard: 1, leader: one, epoch: 7, lastFact: 120 },
+    ],
+    control: { leader: null, epoch: 5, lastFact: 3 },
+    nodes: [{ ...one, applied: 2 }],
+  });
   etcd.close();
   server.stop();
 });
