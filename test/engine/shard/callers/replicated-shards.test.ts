@@ -130,6 +130,23 @@ test('N108, N111, N113, N114, N115: a node follows, says who leads, and leads on
   etcd.stop();
 });
 
+test("N150: a follower that stops has a checkpoint of all that it has, and its log is the leader's", async (t) => {
+  const etcd = await EtcdDouble.start();
+  const [first, second] = [tempDir(t), tempDir(t)];
+  const one = await openNode(first, etcd, 'one', { checkpointEveryFacts: 100_000 });
+  const two = await openNode(second, etcd, 'two', { checkpointEveryFacts: 100_000 });
+  await trade(one, 0, 30);
+  const { lastNumber } = one.statuses()[0]!.progress!;
+  const behind = () => two.statuses()[0]!.progress!.lastNumber < lastNumber;
+  await eventually('the second node has all', () => isFollowing(two)() && !behind());
+  await two.close();
+  t.deepEqual(recordsIn(second), recordsIn(first));
+  const verified = await verifyShard(path.join(second, 'shard-0'), 0, 1);
+  t.like(verified, { checkpointFacts: lastNumber, recordsBehind: 0, problems: [] });
+  await one.close();
+  etcd.stop();
+});
+
 test('N105, N112: a leader whose lease has ended answers nothing more, and follows', async (t) => {
   const etcd = await EtcdDouble.start();
   const [first, second] = [tempDir(t), tempDir(t)];
