@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { LogReader } from '../../../../engine/log/log-reader.ts';
@@ -237,3 +237,39 @@ test('N101: a copy of a shard that was in a cluster starts without one', async (
   t.deepEqual(tradesIn(await trade(alone, 0, 10)), trades);
   await alone.close();
 });
+
+test.serial(
+  'N101: the thread of a shard loads code of a cluster only if it is in one',
+  async (t) => {
+    const etcd = await EtcdDouble.start();
+    t.teardown(() => etcd.stop());
+    const ofReplication = async (open: (dataDir: string) => Promise<Shards>) => {
+      const dir = tempDir(t);
+      const file = path.join(dir, 'modules');
+      writeFileSync(file, '');
+      const hook = new URL('list-modules.js', import.meta.url).href;
+      const { NODE_OPTIONS: before } = process.env;
+      process.env.MODULES_FILE = file;
+      process.env.NODE_OPTIONS = `${before ?? ''} --import=${hook}`;
+      try {
+        await open(dir).then((engine) => engine.close());
+      } finally {
+        if (before === undefined) delete process.env.NODE_OPTIONS;
+        else process.env.NODE_OPTIONS = before;
+      }
+      const loaded = readFileSync(file, 'utf8').split('\n');
+      t.true(loaded.some((url) => url.includes('/engine/shard/store/shard-log.')));
+      return loaded
+        .filter((url) => url.includes('/engine/replication/'))
+        .map((url) => path.basename(url));
+    };
+    t.deepEqual(await ofReplication((dir) => openShards(dir)), []);
+    const inCluster = await ofReplication((dir) => openNode(dir, etcd, 'one'));
+    for (const name of ['replica-end', 'worker']) {
+      t.true(
+        inCluster.some((file) => file.startsWith(`${name}.`)),
+        name,
+      );
+    }
+  },
+);
