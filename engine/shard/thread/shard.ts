@@ -2,7 +2,7 @@
  * One shard: its state, its log, its checkpoints. In one synchronous step a batch is decided, its
  * facts are written, and it is answered. Meanwhile the callers' thread gathers the next batch. A
  * checkpoint is written beside the batches. In a cluster it may follow another node's shard first.
- * Rules D1 to D3, D8, D43, S15, N102, N108, N112 (engine/RULES.md).
+ * Rules D1 to D3, D8, D43, S15, N102, N108, N112, N150 (engine/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -275,6 +275,13 @@ export class Shard {
     this.#notePlaces();
     await this.checkpoint();
     await this.abandon();
+  }
+
+  /** Ends as `close` does, without a fact of its own: its log is the leader's. */
+  async closeFollower(): Promise<void> {
+    invariant(this.#leadership === null, 'a leader closes as a follower does');
+    this.#checkpoints.hurry();
+    await this.checkpoint().finally(() => this.abandon());
   }
 
   /** The next start knows how far each order has come in its queue. Rule T154 (engine/RULES.md). */
