@@ -104,7 +104,7 @@ const EACH: [string, Run][] = [
       await two.append('d');
       t.deepEqual(two.state, {
         ...{ role: 'leading', leader: { node: 'two', address: 'http://two' } },
-        ...{ isCaughtUp: true, problem: null },
+        ...{ isCaughtUp: true, problem: null, movingTo: null },
       });
       await two.end();
     },
@@ -219,7 +219,13 @@ test('N109: a log that the cluster has not, or has otherwise, follows nothing', 
     const client = new EtcdClient([etcd.url]);
     const replica = new ShardReplica(
       {
-        ...{ etcd: client, cluster: 'test', log: 'shard/0' as const, leaseSeconds: 20, waitMs: 1000 },
+        ...{
+          etcd: client,
+          cluster: 'test',
+          log: 'shard/0' as const,
+          leaseSeconds: 20,
+          waitMs: 1000,
+        },
         self: { node: 'other', address: '' },
         steadyMs: () => performance.now(),
         renewed() {},
