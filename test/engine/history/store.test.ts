@@ -4,7 +4,7 @@ import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { DAY_MS } from '../../../engine/base/units.ts';
 import { FILE_HEADER_BYTES } from '../../../engine/history/block-format.ts';
-import { HISTORY_VERSION } from '../../../engine/history/kinds.ts';
+import { HISTORY_VERSION, KINDS, ROWS } from '../../../engine/history/kinds.ts';
 import type { Recorder } from '../../../engine/history/recorder.ts';
 import { historyProblems } from '../../../engine/history/verify.ts';
 import type { QuoteTick, Tick } from '../../../engine/rules/messages.ts';
@@ -162,6 +162,26 @@ test('D54: whole blocks are dropped once they are too old, with their files', (t
     60,
   );
   all.close();
+});
+
+test('D50, D52: once a market has its result, its records are in blocks, and in no journal', (t) => {
+  const directory = temporary(t);
+  const first = record(directory);
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  take(first, ...quotes(90, after(0)), ...quotes(90, after(90_000), { market: 1 }));
+  take(first, { kind: 'result', atMs: after(181_000), source: 1, market: 0, ...pays });
+  const inMemory = (recorder: Recorder, market: number) =>
+    KINDS.map((_, kind) => recorder.store.series(kind, market)?.tailLength ?? 0);
+  t.deepEqual(new Set(inMemory(first, 0)), new Set([0]));
+  t.true(inMemory(first, 1)[ROWS]! > 80);
+  const before = [asked(first).quotes(), asked(first).candles()];
+  first.flush();
+  first.store.abandon();
+  t.deepEqual(historyProblems(directory, null), []);
+  const second = record(directory);
+  t.deepEqual(new Set(inMemory(second, 0)), new Set([0]));
+  t.deepEqual([asked(second).quotes(), asked(second).candles()], before);
+  second.close();
 });
 
 test('D51: files of another version are refused, both named', (t) => {
