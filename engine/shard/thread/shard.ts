@@ -2,7 +2,7 @@
  * One shard: its state, its log, its checkpoints. In one synchronous step a batch is decided, its
  * facts are written, and it is answered. Meanwhile the callers' thread gathers the next batch. A
  * checkpoint is written beside the batches. In a cluster it may follow another node's shard first.
- * Rules D1 to D3, D8, D43, D102, S15, N102, N108, N112 (engine/RULES.md).
+ * Rules D1 to D3, D8, D43, D102, S15, N102, N108, N112, N150 (engine/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -58,6 +58,10 @@ export type SharedByShard = {
 export interface Leadership extends RecordStore {
   /** Returns if the shard leads now. */
   confirm(): void;
+  /** The log's disk has the facts up to this one for certain. */
+  noteOnDisk(number: number): void;
+  /** After the last record: another node may lead. Throws if this one shall follow it. */
+  release(): void;
 }
 
 export class Shard {
@@ -225,6 +229,11 @@ export class Shard {
     return this.#log.lastNumber;
   }
 
+  /** The last fact that the log's disk has for certain. */
+  get durableNumber(): number {
+    return this.#log.durableNumber;
+  }
+
   /** A checkpoint is being written. It continues while the event loop of this thread turns. */
   get isWriting(): boolean {
     return this.#writing !== null;
@@ -271,12 +280,23 @@ export class Shard {
     await this.#settled();
   }
 
-  /** Ends with a checkpoint if there is space, so that the next start replays nothing. */
+  /**
+   * Ends with a checkpoint if there is space, so that the next start replays nothing. In a cluster
+   * another node may lead meanwhile. Rejects with `Deposed` if this one shall follow it at once.
+   */
   async close(): Promise<void> {
     this.#checkpoints.hurry();
     this.#notePlaces();
+    this.#leadership?.release();
     await this.checkpoint();
     await this.abandon();
+  }
+
+  /** Ends as `close` does, without a fact of its own: its log is the leader's. */
+  async closeFollower(): Promise<void> {
+    invariant(this.#leadership === null, 'a leader closes as a follower does');
+    this.#checkpoints.hurry();
+    await this.checkpoint().finally(() => this.abandon());
   }
 
   /** The next start knows how far each order has come in its queue. Rule T154 (engine/RULES.md). */
@@ -342,6 +362,7 @@ export class Shard {
       if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
       throw error;
     }
+    this.#leadership?.noteOnDisk(this.#log.durableNumber);
     this.#isAhead = false;
     this.#factsSinceCheckpoint += count;
     this.#gauges.committed(this.#log, performance.now() - startedMs);
