@@ -101,7 +101,10 @@ export class HistoryStore {
     return made;
   }
 
-  /** The market is over: the records of its series go to disk, and leave the memory and the journal. */
+  /**
+   * The market is over. Its unfinished blocks end here, so that no later journal, and no start, has
+   * to take their records again. They leave the memory, too. Rule D103 (engine/RULES.md).
+   */
   rest(market: MarketNumber, nowMs: EpochMs): void {
     for (let kind = 0; kind < KINDS.length; kind++) {
       const series = this.series(kind, market);

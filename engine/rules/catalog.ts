@@ -32,6 +32,7 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   const hasInstruments = catalog.instrumentIds.length >= state.instruments.length;
   invariant(hasInstruments, 'a catalog removes the number of an instrument');
   checkNumbers(state.catalog, catalog);
+  state.catalogEntries += catalog.instruments.length;
   const { marketNames, instrumentIds } = withOwnNames(state.catalog, catalog);
   for (let number = state.markets.length; number < marketNames.length; number++) {
     nameMarket(state, number, marketNames[number]!);
