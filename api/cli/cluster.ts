@@ -16,7 +16,7 @@ import { makeRoom } from '../../engine/replication/space.ts';
 import { loadConfig } from '../config/config.ts';
 import type { ClusterConfig } from '../config/settings.ts';
 import { bringIntoCluster } from '../ops/bring-into-cluster.ts';
-import { type Column, show, tableOf } from './table.ts';
+import { type Column, show, tableOf, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 
 type Json = { json?: true };
@@ -35,7 +35,7 @@ export function addClusterCommand(program: Command): void {
     inCluster(async (etcd, { name }) => {
       const found = { cluster: name, ...(await clusterStatus(etcd, name)) };
       show(options, found, ({ shards, members }) =>
-        [tableOf(shards, SHARD_COLUMNS), tableOf(members, MEMBER_COLUMNS)].join('\n\n'),
+        [tableOf(shards, SHARD_COLUMNS), tableOf(members, MEMBER_COLUMNS)].join('\n'),
       );
     }),
   );
@@ -46,11 +46,10 @@ export function addClusterCommand(program: Command): void {
       const settings = clusterSettings();
       const { shards, files, bytes } = await bringIntoCluster(settings, dataDir, from);
       const done = { cluster: settings.name, node: settings.node, shards, files, bytes };
-      show(
-        options,
-        done,
-        ({ cluster: name, node }) =>
+      show(options, done, ({ cluster: name, node }) =>
+        wrapped(
           `${node} is a member of ${name}: ${files} files, ${bytes} bytes copied. Start its server now`,
+        ),
       );
     });
   verb(
@@ -60,7 +59,7 @@ export function addClusterCommand(program: Command): void {
     inCluster(async (etcd, { name, node: self }) => {
       const node = named ?? self;
       await removeMember(etcd, name, node, await shardsOf(etcd, name));
-      show(options, { cluster: name, node }, () => `${node} has left ${name}`);
+      show(options, { cluster: name, node }, () => wrapped(`${node} has left ${name}`));
     }),
   );
   verb('move <shard> <node>', 'have another node lead a shard; no order is lost').action(
@@ -72,7 +71,9 @@ export function addClusterCommand(program: Command): void {
           throw new UsageError(`the cluster ${name} has shards 0 to ${shards - 1}`);
         }
         await moveLead(etcd, name, shard, node);
-        show(options, { cluster: name, shard, node }, () => `${node} leads shard ${shard}`);
+        show(options, { cluster: name, shard, node }, () =>
+          wrapped(`${node} leads shard ${shard}`),
+        );
       }),
   );
   verb('trim', 'delete from etcd what every member has, and give etcd room').action(
@@ -80,10 +81,12 @@ export function addClusterCommand(program: Command): void {
       inCluster(async (etcd, { name, etcd: urls }) => {
         const made = await makeRoom(urls, name, await shardsOf(etcd, name));
         show(options, { cluster: name, ...made }, ({ deleted, upTo, defragmented }) =>
-          [
-            `${deleted} records deleted, ${defragmented} members of etcd defragmented`,
-            ...upTo.map((fact, shard) => `shard ${shard}: every member has fact ${fact}`),
-          ].join('\n'),
+          wrapped(
+            [
+              `${deleted} records deleted, ${defragmented} members of etcd defragmented`,
+              ...upTo.map((fact, shard) => `shard ${shard}: every member has fact ${fact}`),
+            ].join('\n'),
+          ),
         );
       }),
   );
