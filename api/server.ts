@@ -258,14 +258,14 @@ async function listenForApi(
     },
   }).catch((error: unknown) => {
     streams.close();
-    venueApi?.close();
+    venueApi?.closeSockets();
     throw namingVariables(error, { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' });
   });
   const close = async (graceMs: number) => {
     streams.close();
-    venueApi?.close();
+    venueApi?.closeSockets();
     await Promise.all([listener.close(graceMs), listeners?.close(graceMs)]);
-    await pictures.close();
+    await Promise.all([pictures.close(), venueApi?.close()]);
   };
   if (listeners === null) streams.publishBy(listener.publish);
   else {

@@ -179,18 +179,35 @@ class Dispatcher<C> {
   /** Keeps the order of checks. The body is received meanwhile, or uWebSockets.js would drop it. */
   #awaitCaller(http: HttpContext, found: Served<C>, call: Pending<C>, pending: Promise<C>): void {
     http.hold();
-    const received = hasBody(http, found)
-      ? new Promise<BodyText>((resolve) => http.readText(found.bodyBytesMax, resolve))
-      : null;
-    const proceed = async (): Promise<void> => {
-      call.caller = await pending;
-      this.#takeQuery(http, found, call);
-      const refusal = this.#refusal(found, call);
-      if (refusal !== null) return this.#answers.refuseBusy(http, refusal, found);
-      if (received !== null) call.body = bodyOf(found, await received);
-      this.#run(http, found, call);
+    let isCalled = false;
+    let received: BodyText | null = null;
+    const fail = (error: unknown) => this.#answers.fail(http, error, found);
+    const runWithBody = (body: BodyText) => {
+      try {
+        call.body = bodyOf(found, body);
+        this.#run(http, found, call);
+      } catch (error) {
+        fail(error);
+      }
     };
-    proceed().catch((error: unknown) => this.#answers.fail(http, error, found));
+    const reads = hasBody(http, found);
+    if (reads) {
+      http.readText(found.bodyBytesMax, (body) => {
+        if (isCalled) runWithBody(body);
+        else received = body;
+      });
+    }
+    pending
+      .then((caller) => {
+        call.caller = caller;
+        this.#takeQuery(http, found, call);
+        const refusal = this.#refusal(found, call);
+        if (refusal !== null) return this.#answers.refuseBusy(http, refusal, found);
+        isCalled = true;
+        if (!reads) this.#run(http, found, call);
+        else if (received !== null) runWithBody(received);
+      })
+      .catch(fail);
   }
 
   #readBody(http: HttpContext, found: Served<C>, call: Pending<C>): void {

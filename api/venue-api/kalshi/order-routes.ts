@@ -17,6 +17,7 @@ import type {
   Reply,
   TradingCommand,
 } from '../../../engine/rules/messages.ts';
+import type { ReplyHandler } from '../../../engine/shard/callers/send-queue.ts';
 import { NoQuery, oneOf } from '../../base/common-schemas.ts';
 import { Refusal } from '../../base/errors.ts';
 import { newOrderId } from '../../base/uuid.ts';
@@ -116,7 +117,7 @@ export function orderRoutes(context: OrderContext): Route<Caller>[] {
     ...groupRoutes(context, desk),
     writes({
       ...{ method: 'POST', path: '/v2/portfolio/events/orders', status: 201, body: readOrder },
-      run: (caller, body) => desk.place(caller, body),
+      run: (caller, body, _param, waiter) => desk.place(caller, body, waiter),
     }),
     writes({
       ...{ method: 'POST', path: '/v2/portfolio/events/orders/batched', status: 201 },
@@ -235,8 +236,16 @@ type Write<B> = {
   path: string;
   status?: 201;
   body: BodyReader<B> | null;
-  run(caller: Caller, body: B, param: string): Promise<unknown>;
+  /** Undefined: the waiter gets the answer instead. */
+  run(
+    caller: Caller,
+    body: B,
+    param: string,
+    waiter: ReplyHandler<object>,
+  ): Promise<object> | undefined;
 };
+
+const NOTHING_ASKED = new Asked('');
 
 function writes<B>({ method, path, status, body, run }: Write<B>): Route<Caller> {
   return keyed<Caller, typeof NoQuery, TUnknown, Asked, B>({
@@ -244,8 +253,14 @@ function writes<B>({ method, path, status, body, run }: Write<B>): Route<Caller>
     ...{ query: NoQuery, response: Type.Unknown() },
     ...(status === undefined ? {} : { status }),
     ...(body === null ? {} : { readBody: body }),
-    readQuery: (text) => new Asked(text).requirePrimary(),
-    run: async ({ caller, body: given, param }) => JSON.stringify(await run(caller, given, param)),
+    readQuery: (text) => (text === '' ? NOTHING_ASKED : new Asked(text).requirePrimary()),
+    run: ({ caller, body: given, param }, waiter) => {
+      const answer = {
+        resolve: (view: object) => waiter.resolve(JSON.stringify(view)),
+        reject: (error: Error) => waiter.reject(error),
+      };
+      return run(caller, given, param, answer)?.then((view) => JSON.stringify(view));
+    },
   });
 }
 
@@ -279,10 +294,23 @@ class OrderDesk {
     this.#context = context;
   }
 
-  async place(caller: Caller, body: OrderFields) {
-    const command = this.#commandOf(caller, body);
-    const reply = await this.#trade(caller, command);
-    const { replayed, order, trade } = reply as PlacementView;
+  /** By a callback, because each order would pay for the promises. */
+  place(caller: Caller, body: OrderFields, waiter: ReplyHandler<object>): undefined {
+    this.#context.engine.trade(caller.user.id, this.#commandOf(caller, body), {
+      resolve: (reply) => {
+        try {
+          waiter.resolve(this.#placed(reply, body));
+        } catch (error) {
+          waiter.reject(error as Error);
+        }
+      },
+      reject: (error) => waiter.reject(error),
+    });
+  }
+
+  #placed(reply: Reply, body: OrderFields): object {
+    if (!reply.ok) throw refusalOfEngine(reply);
+    const { replayed, order, trade } = JSON.parse(reply.body) as PlacementView;
     // The venue takes an id once, whatever the order.
     if (replayed) throw alreadyExists();
     if (order.cancelReason === 'fok_not_filled') throw fokKilled();
@@ -299,7 +327,11 @@ class OrderDesk {
 
   /** Each order is independent, and counts as one request. */
   placeAll(caller: Caller, orders: readonly unknown[]) {
-    return this.#each(caller, orders, (order) => this.place(caller, readOrder.ofValue(order)), {
+    const place = (order: unknown) =>
+      new Promise<object>((resolve, reject) => {
+        this.place(caller, readOrder.ofValue(order), { resolve, reject });
+      });
+    return this.#each(caller, orders, place, {
       named: (order) => {
         const { client_order_id: id } = order as { client_order_id?: unknown };
         return { client_order_id: typeof id === 'string' ? id : null };

@@ -1,4 +1,4 @@
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -131,6 +131,23 @@ test('N108, N111, N113, N114, N115: a node follows, says who leads, and leads on
   await two.close();
   await openNode(first, etcd, 'one').then((node) => node.close());
   await checkEqual(t, first, second);
+  etcd.stop();
+});
+
+test("N150: a follower that stops has a checkpoint of all that it has, and its log is the leader's", async (t) => {
+  const etcd = await EtcdDouble.start();
+  const [first, second] = [tempDir(t), tempDir(t)];
+  const one = await openNode(first, etcd, 'one', { checkpointEveryFacts: 100_000 });
+  const two = await openNode(second, etcd, 'two', { checkpointEveryFacts: 100_000 });
+  await trade(one, 0, 30);
+  const { lastNumber } = one.statuses()[0]!.progress!;
+  const behind = () => two.statuses()[0]!.progress!.lastNumber < lastNumber;
+  await eventually('the second node has all', () => isFollowing(two)() && !behind());
+  await two.close();
+  t.deepEqual(recordsIn(second), recordsIn(first));
+  const verified = await verifyShard(path.join(second, 'shard-0'), 0, 1);
+  t.like(verified, { checkpointFacts: lastNumber, recordsBehind: 0, problems: [] });
+  await one.close();
   etcd.stop();
 });
 
@@ -288,3 +305,39 @@ test('N101: a copy of a shard that was in a cluster starts without one', async (
   t.deepEqual(tradesIn(await trade(alone, 0, 10)), trades);
   await alone.close();
 });
+
+test.serial(
+  'N101: the thread of a shard loads code of a cluster only if it is in one',
+  async (t) => {
+    const etcd = await EtcdDouble.start();
+    t.teardown(() => etcd.stop());
+    const ofReplication = async (open: (dataDir: string) => Promise<Shards>) => {
+      const dir = tempDir(t);
+      const file = path.join(dir, 'modules');
+      writeFileSync(file, '');
+      const hook = new URL('list-modules.js', import.meta.url).href;
+      const { NODE_OPTIONS: before } = process.env;
+      process.env.MODULES_FILE = file;
+      process.env.NODE_OPTIONS = `${before ?? ''} --import=${hook}`;
+      try {
+        await open(dir).then((engine) => engine.close());
+      } finally {
+        if (before === undefined) delete process.env.NODE_OPTIONS;
+        else process.env.NODE_OPTIONS = before;
+      }
+      const loaded = readFileSync(file, 'utf8').split('\n');
+      t.true(loaded.some((url) => url.includes('/engine/shard/store/shard-log.')));
+      return loaded
+        .filter((url) => url.includes('/engine/replication/'))
+        .map((url) => path.basename(url));
+    };
+    t.deepEqual(await ofReplication((dir) => openShards(dir)), []);
+    const inCluster = await ofReplication((dir) => openNode(dir, etcd, 'one'));
+    for (const name of ['replica-end', 'worker']) {
+      t.true(
+        inCluster.some((file) => file.startsWith(`${name}.`)),
+        name,
+      );
+    }
+  },
+);
