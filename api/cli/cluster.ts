@@ -16,7 +16,7 @@ import { makeRoom } from '../../engine/replication/space.ts';
 import { loadConfig } from '../config/config.ts';
 import type { ClusterConfig } from '../config/settings.ts';
 import { bringIntoCluster } from '../ops/bring-into-cluster.ts';
-import { type Column, show, tableOf } from './table.ts';
+import { type Column, show, tableOf, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 
 type Json = { json?: true };
@@ -38,7 +38,7 @@ export function addClusterCommand(program: Command): void {
         [
           tableOf([...shards, { shard: 'control', ...control }], LOG_COLUMNS),
           tableOf(members, MEMBER_COLUMNS),
-        ].join('\n\n'),
+        ].join('\n'),
       );
     }),
   );
@@ -49,11 +49,10 @@ export function addClusterCommand(program: Command): void {
       const settings = clusterSettings();
       const { shards, files, bytes } = await bringIntoCluster(settings, dataDir, from);
       const done = { cluster: settings.name, node: settings.node, shards, files, bytes };
-      show(
-        options,
-        done,
-        ({ cluster: name, node }) =>
+      show(options, done, ({ cluster: name, node }) =>
+        wrapped(
           `${node} is a member of ${name}: ${files} files, ${bytes} bytes copied. Start its server now`,
+        ),
       );
     });
   verb(
@@ -63,7 +62,7 @@ export function addClusterCommand(program: Command): void {
     inCluster(async (etcd, { name, node: self }) => {
       const node = named ?? self;
       await removeMember(etcd, name, node, await shardsOf(etcd, name));
-      show(options, { cluster: name, node }, () => `${node} has left ${name}`);
+      show(options, { cluster: name, node }, () => wrapped(`${node} has left ${name}`));
     }),
   );
   verb('move <shard> <node>', 'have another node lead a shard; no order is lost').action(
@@ -75,7 +74,9 @@ export function addClusterCommand(program: Command): void {
           throw new UsageError(`the cluster ${name} has shards 0 to ${shards - 1}`);
         }
         await moveLead(etcd, name, shard, node);
-        show(options, { cluster: name, shard, node }, () => `${node} leads shard ${shard}`);
+        show(options, { cluster: name, shard, node }, () =>
+          wrapped(`${node} leads shard ${shard}`),
+        );
       }),
   );
   verb('trim', 'delete from etcd what every member has, and give etcd room').action(
@@ -83,10 +84,12 @@ export function addClusterCommand(program: Command): void {
       inCluster(async (etcd, { name, etcd: urls }) => {
         const made = await makeRoom(urls, name, await shardsOf(etcd, name));
         show(options, { cluster: name, ...made }, ({ deleted, upTo, defragmented }) =>
-          [
-            `${deleted} records deleted, ${defragmented} members of etcd defragmented`,
-            ...upTo.map((fact, shard) => `shard ${shard}: every member has fact ${fact}`),
-          ].join('\n'),
+          wrapped(
+            [
+              `${deleted} records deleted, ${defragmented} members of etcd defragmented`,
+              ...upTo.map((fact, shard) => `shard ${shard}: every member has fact ${fact}`),
+            ].join('\n'),
+          ),
         );
       }),
   );
