@@ -86,6 +86,8 @@ export type ListenParts = OpenData & {
   engine: Engine;
   reports: StartedShards['reports'];
   positions: Pick<StartedShards['positions'], 'problems'>;
+  /** Left out: the server is in no cluster. */
+  cluster?: StartedShards['cluster'];
   /** Left out: this thread alone answers requests. */
   further?: StartedShards['further'];
   marketData: Omit<MarketData, 'history'>;
@@ -170,7 +172,9 @@ function contextOf(
       ...discovery.problems(),
       ...[...checks.problems, ...positions.problems, ...readers.problems()],
       ...problemsOfListeners(),
+      ...(parts.cluster?.problems() ?? []),
     ],
+    etcdSpace: () => parts.cluster?.space ?? null,
     ownerless: checks.ownerless,
   };
 }

@@ -83,15 +83,14 @@ export class ControlRows<V> {
 
   putting(key: string, value: V): Change {
     return {
-      begin: () => this.#table.put(key, value),
+      ...{ table: this.#table, key, value },
       keep: () => this.keep(key, value),
-      settle: () => undefined,
     };
   }
 
-  removing(key: string): Change {
+  removing(key: string): Required<Pick<Change, 'settle'>> & Change {
     return {
-      begin: () => this.#table.remove(key),
+      ...{ table: this.#table, key, value: undefined },
       keep: () => {
         this.#known.set(key, null);
         this.#added.delete(key);

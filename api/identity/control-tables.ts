@@ -13,6 +13,7 @@ import {
   VALUE_NAMES,
 } from './control-format.ts';
 import { CONTROL_FILE, ControlDamage, ControlTable, readingControl } from './control-table.ts';
+import type { Change } from './control-writer.ts';
 import type { Key } from './keys.ts';
 import type { Membership, Organization } from './organizations.ts';
 import type { Session } from './sessions.ts';
@@ -88,10 +89,12 @@ export class ControlValues {
     return this.#values.get(name) as Values[N] | undefined;
   }
 
-  /** Resolves once it is on disk. */
-  async put<N extends keyof Values>(name: N, value: Values[N]): Promise<void> {
-    await this.#values.put(name, value);
-    await this.#values.flushed;
+  /** It is read from disk alone. */
+  putting<N extends keyof Values>(name: N, value: Values[N]): Change {
+    return {
+      ...{ table: this.#values, key: name, value },
+      keep: () => undefined,
+    };
   }
 
   putSync<N extends keyof Values>(name: N, value: Values[N]): void {

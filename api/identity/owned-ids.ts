@@ -27,17 +27,15 @@ export class OwnedIds {
   /** `key`: made by `ownedKey`. */
   putting(key: string, id: Uuid): Change {
     return {
-      begin: () => this.#table.put(key, id),
+      ...{ table: this.#table, key, value: id },
       keep: () => this.#changed(key).add(id),
-      settle: () => undefined,
     };
   }
 
   removing(key: string): Change {
     return {
-      begin: () => this.#table.remove(key),
+      ...{ table: this.#table, key, value: undefined },
       keep: () => this.#changed(key).delete(idIn(key)),
-      settle: () => undefined,
     };
   }
 

@@ -37,6 +37,9 @@ import type { User } from './users.ts';
 import { VenueApiKeyTable } from './venue-api-key-book.ts';
 import type { VenueKey } from './venue-keys.ts';
 
+/** How a new user signs in: a hash of `passwords.ts`, or an issuer and its subject. */
+type SignInData = { passwordHash?: string | undefined; subject?: readonly [string, string] };
+
 export class ControlStore {
   readonly users: UserTable;
   readonly keys: KeyTable;
@@ -76,16 +79,16 @@ export class ControlStore {
     try {
       this.#tables = openControlTables({ root, entries }) ?? makeControlTables(root);
       this.#values = new ControlValues(root);
-      this.#numbers = new CatalogNumberTable(this.#values, this.#tables.names);
+      this.#numbers = new CatalogNumberTable(this.#values, this.#tables.names, this.#writer);
       const indexes = new ControlIndexes(this.#tables);
-      this.organizations = new OrganizationTable(this.#tables);
+      this.organizations = new OrganizationTable(this.#tables, this.#writer);
       const onChanged = (id: Uuid) => this.versions.changed(id);
-      this.realism = new RealismTable(this.#tables.realism, onChanged);
+      this.realism = new RealismTable(this.#tables.realism, this.#writer, onChanged);
       this.users = new UserTable(this.#tables.users, indexes, this.#writer, onChanged);
       this.keys = new KeyTable(this.#tables, indexes, this.#writer, onChanged);
       this.venueApiKeys = new VenueApiKeyTable(this.#tables, this.#writer);
       this.sessions = new SessionTable(this.#tables.sessions, indexes, this.#writer);
-      this.passwords = new PasswordTable(this.#tables.passwords);
+      this.passwords = new PasswordTable(this.#tables.passwords, this.#writer);
       this.subjects = new SubjectTable(this.#tables.subjects, this.#writer);
       this.venueKeys = new ControlRows(this.#tables.venueKeys, (name) => {
         onChanged(name.slice(0, name.indexOf('/')));
@@ -104,9 +107,12 @@ export class ControlStore {
     return damageIn(this.#root, this.#tables);
   }
 
-  /** Adds a user: `UserTable.add`. */
-  addUser(user: User): Promise<void> {
-    return this.users.add(user);
+  /** Adds a user, with its sign-in data or without: `UserTable.add`. */
+  addUser(user: User, { passwordHash, subject }: SignInData = {}): Promise<void> {
+    return this.users.add(user, [
+      ...(passwordHash === undefined ? [] : [this.passwords.putting(user.id, passwordHash)]),
+      ...(subject === undefined ? [] : [this.subjects.putting(...subject, user.id)]),
+    ]);
   }
 
   /** Changes a user: `UserTable.change`. */
@@ -121,10 +127,11 @@ export class ControlStore {
 
   /** Changes a password, and ends all of the user's sessions except `spared`. */
   async changePassword(userId: Uuid, hash: string, spared: Uuid | null): Promise<void> {
-    // Begun in one turn of the event loop, and so in one transaction.
-    const written = this.passwords.put(userId, hash);
     const others = this.sessions.ofUser(userId).filter((id) => id !== spared);
-    await Promise.all([written, this.sessions.end(others)]);
+    await this.#writer.write([
+      this.passwords.putting(userId, hash),
+      ...this.sessions.ending(others),
+    ]);
   }
 
   /** Adds or replaces a key: `KeyTable.put`. */
@@ -187,7 +194,7 @@ export class ControlStore {
   }
 
   async putDirectoryId(id: Uuid): Promise<void> {
-    await this.#values.put('directoryId', id);
+    await this.#writer.write([this.#values.putting('directoryId', id)]);
   }
 
   /** Whether organizations ever lived elsewhere: accounts may belong to some not stored here. */
@@ -196,7 +203,8 @@ export class ControlStore {
   }
 
   async noteOutsideOrganizations(): Promise<void> {
-    if (!this.hasOutsideOrganizations) await this.#values.put('outsideOrganizations', true);
+    if (this.hasOutsideOrganizations) return;
+    await this.#writer.write([this.#values.putting('outsideOrganizations', true)]);
   }
 
   /** The numbering as last stored, null in a new directory. */
@@ -213,7 +221,7 @@ export class ControlStore {
   }
 
   async putSwitches(switches: StoredSwitches): Promise<void> {
-    await this.#values.put('switches', switches);
+    await this.#writer.write([this.#values.putting('switches', switches)]);
   }
 
   /** Waits for pending writes and closes the environment. */

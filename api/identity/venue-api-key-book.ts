@@ -10,7 +10,7 @@ import { newUuid } from '../base/uuid.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage } from './control-table.ts';
 import type { ControlTables } from './control-tables.ts';
-import type { ControlWriter } from './control-writer.ts';
+import { type ControlWriter, ending } from './control-writer.ts';
 import { OwnedIds, ownedKey } from './owned-ids.ts';
 import type { VenueApiKey } from './venue-api-keys.ts';
 
@@ -57,7 +57,7 @@ export class VenueApiKeyTable {
   /** It signs nothing from now on, even if the disk is full. */
   async remove({ id, userId }: VenueApiKey): Promise<void> {
     const changes = [this.#rows.removing(id), this.#owners.removing(ownedKey(userId, id))];
-    await this.#writer.write(changes);
+    await this.#writer.write(ending(changes));
   }
 }
 

@@ -1,37 +1,46 @@
 /**
- * Joins the cluster of the settings. Without one this file is not loaded. Rules N101, N110
+ * Joins the cluster of the settings. Without one this file is not loaded. Rules N101, N110, N160
  * (engine/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import type { Uuid } from '../../engine/base/units.ts';
 import { joinCluster } from '../../engine/replication/cluster.ts';
+import { ClusterWatch } from '../../engine/replication/cluster-watch.ts';
 import { EtcdClient, EtcdFailure } from '../../engine/replication/etcd-client.ts';
+import { addMember } from '../../engine/replication/members.ts';
 import { Replicator } from '../../engine/replication/replicator.ts';
 import type { MakeReplicator } from '../../engine/shard/callers/shard-client.ts';
-import { identityOf } from '../../engine/shard/store/data-format.ts';
 import type { Log } from '../base/logger.ts';
 import type { ClusterConfig } from '../config/settings.ts';
+import { clusterIdentityOf } from './cluster-identity.ts';
 
 /** A start waits so long for etcd, which may start at the same time. */
 const JOIN_MAX_MS = 20_000;
 const SECRET_BYTES_MIN = 16;
 
-type Joining = { directory: Uuid; shards: number; log: Log };
+type Joining = { dataDir: string; directory: Uuid; shards: number; log: Log };
+
+export type JoinedCluster = { replicator: MakeReplicator; watch: ClusterWatch };
 
 /** Rejects with one clear line for the operator. */
-export async function replicatorsOf(
+export async function joinOf(
   { secretFile, ...settings }: ClusterConfig,
-  { directory, shards, log }: Joining,
-): Promise<MakeReplicator> {
-  const { formatVersion } = identityOf(0);
+  { dataDir, directory, shards, log }: Joining,
+): Promise<JoinedCluster> {
   const etcd = new EtcdClient(settings.etcd);
   try {
-    const identity = { directory, shards, formatVersion };
-    await join(() => joinCluster(etcd, settings.name, identity, readSecret(secretFile)));
+    const identity = clusterIdentityOf(dataDir, { directory, shards });
+    await join(async () => {
+      await joinCluster(etcd, settings.name, identity, readSecret(secretFile));
+      await addMember(etcd, settings.name, settings, { isEmpty: false, shards });
+    });
   } finally {
     etcd.close();
   }
-  return (shard, changed) => new Replicator(settings, shard, log, changed);
+  return {
+    replicator: (shard, changed) => new Replicator(settings, shard, log, changed),
+    watch: new ClusterWatch(settings, log),
+  };
 }
 
 async function join(ask: () => Promise<void>): Promise<void> {
@@ -47,7 +56,8 @@ async function join(ask: () => Promise<void>): Promise<void> {
   }
 }
 
-function readSecret(file: string): string {
+/** Throws an error for the operator. */
+export function readSecret(file: string): string {
   let secret: string;
   try {
     secret = readFileSync(file, 'utf8').trim();

@@ -54,10 +54,9 @@ export function userAdminRoutes({ identity, log }: Context): Route<Operator>[] {
       response: AdminUserAnswer,
       readBody: readUserInput,
       run: async ({ body: { password, ...input } }) => {
-        const hash = password === undefined ? null : await hashPassword(password);
+        const hash = password === undefined ? undefined : await hashPassword(password);
         const user = newUser(input, Date.now());
-        await identity.addUser(user);
-        if (hash !== null) await identity.passwords.put(user.id, hash);
+        await identity.addUser(user, { passwordHash: hash });
         log.info({ userId: user.id, plan: user.plan }, 'user created');
         return JSON.stringify({ user: userView(user) });
       },

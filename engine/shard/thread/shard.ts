@@ -58,6 +58,10 @@ export type SharedByShard = {
 export interface Leadership extends RecordStore {
   /** Returns if the shard leads now. */
   confirm(): void;
+  /** The log's disk has the facts up to this one for certain. */
+  noteOnDisk(number: number): void;
+  /** After the last record: another node may lead. Throws if this one shall follow it. */
+  release(): void;
 }
 
 export class Shard {
@@ -223,6 +227,11 @@ export class Shard {
     return this.#log.lastNumber;
   }
 
+  /** The last fact that the log's disk has for certain. */
+  get durableNumber(): number {
+    return this.#log.durableNumber;
+  }
+
   /** A checkpoint is being written. It continues while the event loop of this thread turns. */
   get isWriting(): boolean {
     return this.#writing !== null;
@@ -269,10 +278,14 @@ export class Shard {
     await this.#settled();
   }
 
-  /** Ends with a checkpoint if there is space, so that the next start replays nothing. */
+  /**
+   * Ends with a checkpoint if there is space, so that the next start replays nothing. In a cluster
+   * another node may lead meanwhile. Rejects with `Deposed` if this one shall follow it at once.
+   */
   async close(): Promise<void> {
     this.#checkpoints.hurry();
     this.#notePlaces();
+    this.#leadership?.release();
     await this.checkpoint();
     await this.abandon();
   }
@@ -347,6 +360,7 @@ export class Shard {
       if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
       throw error;
     }
+    this.#leadership?.noteOnDisk(this.#log.durableNumber);
     this.#isAhead = false;
     this.#factsSinceCheckpoint += count;
     this.#gauges.committed(this.#log, performance.now() - startedMs);

@@ -20,8 +20,17 @@ type Row = {
   lease: string;
 };
 type Wire = Record<string, string>;
-type WireOperation = { request_put?: Wire; request_range?: Wire };
+type WireOperation = {
+  request_put?: Wire;
+  request_range?: Wire & { keys_only?: boolean };
+  request_delete_range?: Wire;
+};
 type Txn = { compare?: Wire[]; success?: WireOperation[]; failure?: WireOperation[] };
+
+type Call = Txn & { TTL?: string; ID?: string; revision?: string } & {
+  action?: string;
+  memberID?: string;
+};
 
 export class EtcdDouble {
   readonly #rows = new Map<string, Row>();
@@ -36,6 +45,12 @@ export class EtcdDouble {
   isCut = false;
   /** Transactions that put something. */
   writes = 0;
+  compactedTo = 0;
+  /** What it says of its file; a test sets it. */
+  fileBytes = 0;
+  usedBytes = 0;
+  quotaBytes = 2 ** 31;
+  isOutOfSpace = false;
 
   private constructor() {
     this.#server = createServer((request, response) => {
@@ -43,6 +58,9 @@ export class EtcdDouble {
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
         if (this.isCut) return request.destroy();
+        if (request.url === '/metrics') {
+          return response.end(`# TYPE\netcd_server_quota_backend_bytes ${this.quotaBytes}\n`);
+        }
         const call = (request.url ?? '').slice('/v3/'.length);
         const answer = this.#answer(call, JSON.parse(Buffer.concat(parts).toString()));
         const { path: lost, count } = this.#lostAnswers;
@@ -96,14 +114,19 @@ export class EtcdDouble {
     this.#endLeases();
   }
 
+  /** Its keys, without the values. */
+  get keys(): string[] {
+    return [...this.#rows.keys()].sort();
+  }
+
   stop(): void {
     this.#server.close();
     this.#server.closeAllConnections();
   }
 
-  #answer(call: string, body: Txn & { TTL?: string; ID?: string }): object {
+  #answer(call: string, body: Call): object {
     this.#endLeases();
-    const { TTL, ID = '' } = body;
+    const { TTL, ID = '', revision, action, memberID } = body;
     const lease = this.#leases.get(ID);
     const leaseUntil = (seconds: number) => performance.now() + seconds * 1000;
     switch (call) {
@@ -122,6 +145,17 @@ export class EtcdDouble {
         if (lease !== undefined) lease.untilMs = 0;
         this.#endLeases();
         return {};
+      case 'kv/compaction':
+        this.compactedTo = Number(revision);
+        return {};
+      case 'maintenance/status':
+        return { dbSize: String(this.fileBytes), dbSizeInUse: String(this.usedBytes) };
+      case 'maintenance/alarm':
+        if (action === 'DEACTIVATE' && memberID === '7') this.isOutOfSpace = false;
+        return this.isOutOfSpace ? { alarms: [{ memberID: '7', alarm: 'NOSPACE' }] } : {};
+      case 'maintenance/defragment':
+        this.fileBytes = this.usedBytes;
+        return {};
       default:
         throw new Error(`etcd has no ${call}`);
     }
@@ -139,22 +173,33 @@ export class EtcdDouble {
   #transact({ compare = [], success = [], failure = [] }: Txn): object {
     const succeeded = compare.every((one) => this.#holds(one));
     const operations = succeeded ? success : failure;
-    if (operations.some(({ request_put: put }) => put !== undefined)) {
+    if (operations.some(({ request_range: range }) => range === undefined)) {
       this.#revision++;
       this.writes++;
     }
     const responses = operations.map((operation) => this.#run(operation));
-    return succeeded ? { succeeded, responses } : { responses };
+    const header = { revision: String(this.#revision) };
+    return succeeded ? { header, succeeded, responses } : { header, responses };
   }
 
   #holds({ key = '', target, ...wanted }: Wire): boolean {
     const row = this.#rows.get(textOf(key));
     if (target === 'VERSION') return String(row?.version ?? 0) === wanted.version;
+    if (target === 'MOD') return String(row?.mod ?? 0) === wanted.mod_revision;
     if (target === 'CREATE') return String(row?.create ?? 0) === wanted.create_revision;
     return row?.value === wanted.value;
   }
 
-  #run({ request_put: put, request_range: range }: WireOperation): object {
+  #run({
+    request_put: put,
+    request_range: range,
+    request_delete_range: removal,
+  }: WireOperation): object {
+    if (removal !== undefined) {
+      const found = this.#found(removal);
+      for (const { key } of found) this.#rows.delete(key);
+      return { response_delete_range: found.length === 0 ? {} : { deleted: `${found.length}` } };
+    }
     if (put !== undefined) {
       const { value = '', lease = '0' } = put;
       const key = textOf(put.key ?? '');
@@ -163,20 +208,27 @@ export class EtcdDouble {
       this.#rows.set(key, { key, value, create, mod: this.#revision, version, lease });
       return { response_put: {} };
     }
-    const { key = '', range_end: end, limit = '0' } = range ?? {};
+    const { limit = '0', keys_only: isKeysOnly = false } = range ?? {};
+    const kvs = this.#found(range ?? {})
+      .slice(0, Number(limit) || undefined)
+      .map((row) => ({
+        key: Buffer.from(row.key).toString('base64'),
+        ...(isKeysOnly ? {} : { value: row.value }),
+        create_revision: String(row.create),
+        mod_revision: String(row.mod),
+        ...(row.lease === '0' ? {} : { lease: row.lease }),
+      }));
+    return { response_range: kvs.length === 0 ? {} : { kvs } };
+  }
+
+  /** In the order of their keys. */
+  #found({ key = '', range_end: end }: Wire): Row[] {
     const from = textOf(key);
     const within = (name: string) =>
       end === undefined ? name === from : name >= from && name < textOf(end);
-    const found = [...this.#rows.values()]
+    return [...this.#rows.values()]
       .filter((row) => within(row.key))
       .sort((a, b) => (a.key < b.key ? -1 : 1));
-    const kvs = found.slice(0, Number(limit) || undefined).map((row) => ({
-      key: Buffer.from(row.key).toString('base64'),
-      value: row.value,
-      create_revision: String(row.create),
-      ...(row.lease === '0' ? {} : { lease: row.lease }),
-    }));
-    return { response_range: kvs.length === 0 ? {} : { kvs } };
   }
 }
 
@@ -199,10 +251,14 @@ export class RealEtcd {
   /** Of each member, the arguments of its program. */
   readonly #args: string[][] = [];
 
-  /** @param linkTo the port by which the other members reach one that listens on this port */
+  /**
+   * @param more options of the program
+   * @param linkTo the port by which the other members reach one that listens on this port
+   */
   static async start(
     members = 1,
-    linkTo: (port: number) => Promise<number> | number = (port) => port,
+    more: Record<string, string> = {},
+    linkTo: (port: number, at: number) => Promise<number> | number = (port) => port,
   ): Promise<RealEtcd> {
     const etcd = new RealEtcd();
     const ports = await freePorts(members * 2);
@@ -221,6 +277,7 @@ export class RealEtcd {
         'listen-peer-urls': urlOf(listening[at]!),
         'initial-advertise-peer-urls': peer,
         'initial-cluster': cluster,
+        ...more,
       };
       etcd.#args.push(Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
       etcd.run(at);

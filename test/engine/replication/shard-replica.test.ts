@@ -104,7 +104,7 @@ const EACH: [string, Run][] = [
       await two.append('d');
       t.deepEqual(two.state, {
         ...{ role: 'leading', leader: { node: 'two', address: 'http://two' } },
-        ...{ isCaughtUp: true, problem: null },
+        ...{ isCaughtUp: true, problem: null, movingTo: null },
       });
       await two.end();
     },

@@ -4,7 +4,7 @@
  */
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { clusterStatus, type ShardInCluster } from '../../../engine/replication/cluster.ts';
+import { clusterStatus } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { freePorts, RealEtcd } from '../../engine/replication/etcd.ts';
 import { ask, type Json } from '../client.ts';
@@ -71,9 +71,9 @@ export class Cluster {
     const secretFile = path.join(dir, 'secret');
     writeFileSync(secretFile, 'of the nodes of this test');
     const peerLinks: Link[] = [];
-    const etcd = await RealEtcd.start(NODES, async (port) => {
+    const etcd = await RealEtcd.start(NODES, {}, async (port, at) => {
       const link = await Link.to(port);
-      peerLinks.push(link);
+      peerLinks[at] = link;
       return link.port;
     });
     const cluster = new Cluster(venues, users, etcd, peerLinks);
@@ -172,8 +172,8 @@ export class Cluster {
 
   /** The node that leads a shard; null: none does, or etcd does not answer. */
   async leaderOf(shard: number): Promise<number | null> {
-    const shards = await this.#status();
-    const leader = shards?.[shard]?.leader?.node;
+    const status = await clusterStatus(this.#client, NAME).catch(() => null);
+    const leader = status?.shards[shard]?.leader?.node;
     return leader === undefined ? null : Number(leader.slice(1));
   }
 
@@ -217,10 +217,6 @@ export class Cluster {
       link.close();
     }
     await this.venues.close();
-  }
-
-  async #status(): Promise<ShardInCluster[] | null> {
-    return await clusterStatus(this.#client, NAME).catch(() => null);
   }
 }
 
