@@ -40,6 +40,7 @@ export class EtcdDouble {
   #leasesGranted = 0;
   /** Calls of these paths are done, and their answers are lost. */
   #lostAnswers = { path: '', count: 0 };
+  #held = { path: '', count: 0, answers: [] as (() => void)[] };
   /** Nothing reaches it. */
   isCut = false;
   /** Transactions that put something. */
@@ -67,7 +68,11 @@ export class EtcdDouble {
           this.#lostAnswers = { path: lost, count: count - 1 };
           return request.destroy();
         }
-        response.end(JSON.stringify(answer));
+        const send = () => void response.end(JSON.stringify(answer));
+        const { path: held, count: wanted, answers } = this.#held;
+        if (call !== held || answers.length === wanted) return send();
+        answers.push(send);
+        if (answers.length === wanted) for (const each of answers) each();
       });
     });
   }
@@ -82,9 +87,25 @@ export class EtcdDouble {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** Leases that have not ended. */
+  get leases(): number {
+    this.#endLeases();
+    return this.#leases.size;
+  }
+
   /** The next `count` calls of `path` are done, and nobody hears of it. */
   loseAnswers(path: string, count: number): void {
     this.#lostAnswers = { path, count };
+  }
+
+  /** The next `count` answers of `path` are sent together, once all of them are there. */
+  holdBack(path: string, count: number): void {
+    this.#held = { path, count, answers: [] };
+  }
+
+  /** Removes a key. */
+  forget(key: string): void {
+    this.#rows.delete(key);
   }
 
   /** Ends a lease at once, as its time would. */
@@ -216,35 +237,50 @@ const textOf = (base64: string): string => Buffer.from(base64, 'base64').toStrin
 /** Where Debian's package puts it; null: it is not installed here. */
 export const etcdProgram = ['/usr/bin/etcd', '/usr/local/bin/etcd'].find(existsSync) ?? null;
 
-/** Members of one cluster of etcd on loopback. */
+const running = new Set<ReturnType<typeof spawn>>();
+// A test run that is cut short must not leave members running.
+process.on('exit', () => {
+  for (const member of running) member.kill('SIGKILL');
+});
+
+/** Members of one cluster of etcd on loopback, which tests may kill, stop and start. */
 export class RealEtcd {
   readonly urls: string[] = [];
   readonly #directory = mkdtempSync(path.join(tmpdir(), 'paperbook-etcd-'));
   readonly #members: ReturnType<typeof spawn>[] = [];
+  /** Of each member, the arguments of its program. */
+  readonly #args: string[][] = [];
 
-  static async start(members = 1, more: Record<string, string> = {}): Promise<RealEtcd> {
+  /**
+   * @param more options of the program
+   * @param linkTo the port by which the other members reach one that listens on this port
+   */
+  static async start(
+    members = 1,
+    more: Record<string, string> = {},
+    linkTo: (port: number, at: number) => Promise<number> | number = (port) => port,
+  ): Promise<RealEtcd> {
     const etcd = new RealEtcd();
     const ports = await freePorts(members * 2);
-    const peers = Array.from(
-      { length: members },
-      (_, at) => `http://127.0.0.1:${ports[members + at]}`,
-    );
+    const urlOf = (port: number) => `http://127.0.0.1:${port}`;
+    const listening = ports.slice(members);
+    const peers = (await Promise.all(listening.map(linkTo))).map(urlOf);
     const cluster = peers.map((peer, at) => `m${at}=${peer}`).join(',');
     for (const [at, peer] of peers.entries()) {
-      const url = `http://127.0.0.1:${ports[at]}`;
+      const url = urlOf(ports[at]!);
       etcd.urls.push(url);
       const options = {
         name: `m${at}`,
         'data-dir': path.join(etcd.#directory, `m${at}`),
         'listen-client-urls': url,
         'advertise-client-urls': url,
-        'listen-peer-urls': peer,
+        'listen-peer-urls': urlOf(listening[at]!),
         'initial-advertise-peer-urls': peer,
         'initial-cluster': cluster,
         ...more,
       };
-      const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
-      etcd.#members.push(spawn(etcdProgram!, args, { stdio: 'ignore' }));
+      etcd.#args.push(Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
+      etcd.run(at);
     }
     for (const url of etcd.urls) {
       await eventually('a member of etcd is healthy', async () => {
@@ -255,14 +291,34 @@ export class RealEtcd {
     return etcd;
   }
 
+  /** The processes of the members. */
+  get pids(): number[] {
+    return this.#members.map(({ pid }) => pid!);
+  }
+
+  /** Starts a member that does not run. */
+  run(at: number): void {
+    const member = spawn(etcdProgram!, this.#args[at]!, { stdio: 'ignore' });
+    running.add(member);
+    member.once('exit', () => running.delete(member));
+    this.#members[at] = member;
+  }
+
+  signal(at: number, signal: NodeJS.Signals): void {
+    this.#members[at]!.kill(signal);
+  }
+
+  /** Resolves once the member has ended, as by a loss of power of its machine. */
+  async kill(at: number): Promise<void> {
+    const member = this.#members[at]!;
+    if (member.exitCode !== null || member.signalCode !== null) return;
+    const exit = new Promise((resolve) => member.once('exit', resolve));
+    member.kill('SIGKILL');
+    await exit;
+  }
+
   async stop(): Promise<void> {
-    const ended = this.#members.map((member) => {
-      if (member.exitCode !== null || member.signalCode !== null) return Promise.resolve();
-      const exit = new Promise((resolve) => member.once('exit', resolve));
-      member.kill('SIGKILL');
-      return exit;
-    });
-    await Promise.all(ended);
+    await Promise.all(this.#members.map((_, at) => this.kill(at)));
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }
