@@ -31,6 +31,8 @@ export type DispatchOptions<C> = ResponseWriterOptions & {
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
   /** Why the engine accepts no request now; null: it accepts them. */
   refusal(): Unavailable | null;
+  /** Why control data are not written here now; null: they are. */
+  controlRefusal(): Unavailable | null;
 };
 
 /** Counts requests towards limits. */
@@ -129,9 +131,11 @@ class Dispatcher<C> {
     else this.#run(http, found, call);
   }
 
-  /** Why the engine cannot take a call that asks it. */
+  /** Why the engine, or the control data, cannot take a call that asks or changes them. */
   #refusal(found: Served<C>, { query }: Pending<C>): Unavailable | null {
-    return found.mayBeUnavailable && found.asksFor(query) ? this.#options.refusal() : null;
+    const { refusal, controlRefusal } = this.#options;
+    const refused = found.mayBeUnavailable && found.asksFor(query) ? refusal() : null;
+    return refused ?? (found.writesControl ? controlRefusal() : null);
   }
 
   /** A refusal before any route matched: it counts, but never exceeds a limit. */
@@ -179,18 +183,35 @@ class Dispatcher<C> {
   /** Keeps the order of checks. The body is received meanwhile, or uWebSockets.js would drop it. */
   #awaitCaller(http: HttpContext, found: Served<C>, call: Pending<C>, pending: Promise<C>): void {
     http.hold();
-    const received = hasBody(http, found)
-      ? new Promise<BodyText>((resolve) => http.readText(found.bodyBytesMax, resolve))
-      : null;
-    const proceed = async (): Promise<void> => {
-      call.caller = await pending;
-      this.#takeQuery(http, found, call);
-      const refusal = this.#refusal(found, call);
-      if (refusal !== null) return this.#answers.refuseBusy(http, refusal, found);
-      if (received !== null) call.body = bodyOf(found, await received);
-      this.#run(http, found, call);
+    let isCalled = false;
+    let received: BodyText | null = null;
+    const fail = (error: unknown) => this.#answers.fail(http, error, found);
+    const runWithBody = (body: BodyText) => {
+      try {
+        call.body = bodyOf(found, body);
+        this.#run(http, found, call);
+      } catch (error) {
+        fail(error);
+      }
     };
-    proceed().catch((error: unknown) => this.#answers.fail(http, error, found));
+    const reads = hasBody(http, found);
+    if (reads) {
+      http.readText(found.bodyBytesMax, (body) => {
+        if (isCalled) runWithBody(body);
+        else received = body;
+      });
+    }
+    pending
+      .then((caller) => {
+        call.caller = caller;
+        this.#takeQuery(http, found, call);
+        const refusal = this.#refusal(found, call);
+        if (refusal !== null) return this.#answers.refuseBusy(http, refusal, found);
+        isCalled = true;
+        if (!reads) this.#run(http, found, call);
+        else if (received !== null) runWithBody(received);
+      })
+      .catch(fail);
   }
 
   #readBody(http: HttpContext, found: Served<C>, call: Pending<C>): void {

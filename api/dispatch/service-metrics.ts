@@ -1,10 +1,11 @@
 /**
  * Metrics of the service as a whole: shards, disk, switches, and the process, whose names are those
- * of prom-client. They are read when somebody asks. Rules O30, O31, O34 (api/RULES.md).
+ * of prom-client. They are read when somebody asks. Rules O30, O31, O34, O38 (api/RULES.md).
  */
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type EpochMs, FILL_MODELS } from '../../engine/base/units.ts';
+import type { Space } from '../../engine/replication/space.ts';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
 import { family, labels, type Sample } from '../base/metrics-text.ts';
 import { productVersion } from '../base/version.ts';
@@ -30,12 +31,14 @@ export type ServiceParts = {
   /** Of markets, by their result and whether their venue now says another. */
   results: readonly ResultCount[];
   streamConnections: number;
+  /** Of the fullest member of etcd; null: the server is in no cluster, or none answers. */
+  etcd: Space | null;
 };
 
 export type ResultCount = { result: string; state: 'final' | 'contradicted'; markets: number };
 
 export function serviceMetrics(parts: ServiceParts): string[] {
-  const { statuses, nowMs, dataDir, switches, results, streamConnections } = parts;
+  const { statuses, nowMs, dataDir, switches, results, streamConnections, etcd } = parts;
   return [
     ...family('paperbook_build_info', 'gauge', 'The version that runs; the value is 1.', [
       [labels({ version: productVersion(), node: process.versions.node }), 1],
@@ -56,6 +59,19 @@ export function serviceMetrics(parts: ServiceParts): string[] {
       ['', streamConnections],
     ]),
     ...diskMetrics(dataDir),
+    ...(etcd === null ? [] : etcdMetrics(etcd)),
+  ];
+}
+
+/** Of the fullest member. */
+function etcdMetrics({ fileBytes, usedBytes, quotaBytes, isRefusing }: Space): string[] {
+  const gauge = (name: string, help: string, value: number) =>
+    family(`paperbook_etcd_${name}`, 'gauge', help, [['', value]]);
+  return [
+    ...gauge('file_bytes', "Size of etcd's file.", fileBytes),
+    ...gauge('used_bytes', 'Of these, bytes that are not free for new records.', usedBytes),
+    ...gauge('quota_bytes', 'The size at which etcd stores nothing more.', quotaBytes),
+    ...gauge('refusing', 'Whether etcd stores nothing more.', Number(isRefusing)),
   ];
 }
 

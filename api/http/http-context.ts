@@ -144,7 +144,7 @@ export class HttpContext {
     return this.#sent;
   }
 
-  /** The caller's address, until the answer is written; first call: while headers are readable. */
+  /** The caller's address, until the answer is written; with a proxy first while headers are readable. */
   remoteAddress(): string {
     this.#remoteAddress ??=
       (this.#isBehindProxy
@@ -171,6 +171,7 @@ export class HttpContext {
     return (
       sent.first('authorization') ||
       sent.first('x-service-key') ||
+      sent.first('kalshi-access-key') ||
       sent.first('cookie') ||
       this.remoteAddress()
     );
@@ -192,7 +193,8 @@ export class HttpContext {
 
   /** Ends the period in which headers can be read. */
   leaveHandler(): void {
-    if (this.#isOpen && this.reservation?.isByAddress) this.remoteAddress();
+    const isRead = this.#isBehindProxy && this.reservation?.isByAddress;
+    if (this.#isOpen && isRead) this.remoteAddress();
     this.#sent = null;
   }
 

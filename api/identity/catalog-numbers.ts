@@ -7,6 +7,7 @@
 import { invariant } from '../../engine/base/invariant.ts';
 import { ControlDamage, type ControlTable } from './control-table.ts';
 import type { CatalogNumbers, ControlValues } from './control-tables.ts';
+import type { Change, ControlWriter } from './control-writer.ts';
 
 const LISTS = ['marketNames', 'instrumentIds'] as const satisfies (keyof CatalogNumbers)[];
 type List = (typeof LISTS)[number];
@@ -41,12 +42,14 @@ type Stored = { begins: number; count: number; last: string | undefined };
 export class CatalogNumberTable {
   readonly #values: ControlValues;
   readonly #names: ControlTable<string[]>;
+  readonly #writer: ControlWriter;
   /** Null: not read yet, or a new store. */
   #stored: Record<List, Stored> | null = null;
 
-  constructor(values: ControlValues, names: ControlTable<string[]>) {
+  constructor(values: ControlValues, names: ControlTable<string[]>, writer: ControlWriter) {
     this.#values = values;
     this.#names = names;
+    this.#writer = writer;
   }
 
   /** Null: a new store. Throws `ControlDamage`. */
@@ -58,35 +61,38 @@ export class CatalogNumberTable {
     return numbers;
   }
 
+  /** Another node has added names, or a change came to nothing. */
+  forget(): void {
+    this.#stored = null;
+  }
+
   /** Names are only ever added. Resolves once they are on disk. */
   async put(numbers: CatalogNumbers): Promise<void> {
     const isNew = this.#stored === null && this.read() === null;
     const stored = this.#stored ?? storedOf(NO_NUMBERS, () => 0);
-    // Begun in one turn of the event loop, and so in one transaction.
-    const writes: Promise<unknown>[] = isNew ? [this.#values.put('numbers', NO_NUMBERS)] : [];
-    for (const list of LISTS) writes.push(...this.#added(list, stored[list], numbers[list]));
+    const changes = isNew ? [this.#values.putting('numbers', NO_NUMBERS)] : [];
+    for (const list of LISTS) changes.push(...this.#added(list, stored[list], numbers[list]));
     // Every start calls this, and the disk may be full.
-    if (writes.length === 0) return;
-    await Promise.all(writes);
-    await this.#names.flushed;
+    if (changes.length === 0) return;
+    await this.#writer.write(changes);
     this.#stored = storedOf(numbers, (list) => stored[list].begins);
   }
 
-  /** The writes of the pieces that have new names. */
-  #added(
-    list: List,
-    { begins, count, last }: Stored,
-    names: readonly string[],
-  ): Promise<unknown>[] {
+  /** The changes of the pieces that have new names. */
+  #added(list: List, { begins, count, last }: Stored, names: readonly string[]): Change[] {
     const isLonger = names.length >= count && (count === 0 || names[count - 1] === last);
     invariant(isLonger, 'the number of a name has changed');
     if (names.length === count) return [];
-    const writes: Promise<unknown>[] = [];
+    const changes: Change[] = [];
     let first = count - ((count - begins) % PIECE_NAMES);
     for (; first < names.length; first += PIECE_NAMES) {
-      writes.push(this.#names.put(keyOf(list, first), names.slice(first, first + PIECE_NAMES)));
+      changes.push({
+        ...{ table: this.#names, key: keyOf(list, first) },
+        value: names.slice(first, first + PIECE_NAMES),
+        keep: () => undefined,
+      });
     }
-    return writes;
+    return changes;
   }
 }
 

@@ -81,17 +81,23 @@ export class ControlRows<V> {
     this.#onChanged(key);
   }
 
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(key: string): void {
+    this.#known.delete(key);
+    this.#added.delete(key);
+    this.#onChanged(key);
+  }
+
   putting(key: string, value: V): Change {
     return {
-      begin: () => this.#table.put(key, value),
+      ...{ table: this.#table, key, value },
       keep: () => this.keep(key, value),
-      settle: () => undefined,
     };
   }
 
-  removing(key: string): Change {
+  removing(key: string): Required<Pick<Change, 'settle'>> & Change {
     return {
-      begin: () => this.#table.remove(key),
+      ...{ table: this.#table, key, value: undefined },
       keep: () => {
         this.#known.set(key, null);
         this.#added.delete(key);

@@ -46,11 +46,16 @@ export class ControlTable<V> {
   }
 
   put(key: string, value: V): Promise<boolean> {
-    return this.#table.put(key, this.#sealed(key, value));
+    return this.putPacked(key, controlCodec.pack(value));
+  }
+
+  /** `packed`: by the codec of the control store. */
+  putPacked(key: string, packed: Uint8Array): Promise<boolean> {
+    return this.#table.put(key, this.#sealed(key, packed));
   }
 
   putSync(key: string, value: V): void {
-    this.#table.putSync(key, this.#sealed(key, value));
+    this.#table.putSync(key, this.#sealed(key, controlCodec.pack(value)));
   }
 
   remove(key: string): Promise<boolean> {
@@ -142,8 +147,8 @@ export class ControlTable<V> {
     throw new ControlDamage(`${this.name} [${inspect(key)}] is out of order after [${previous}]`);
   }
 
-  #sealed(key: string, value: V): Buffer {
-    return sealedAt(crc32(key, this.#place), controlCodec.pack(value));
+  #sealed(key: string, packed: Uint8Array): Buffer {
+    return sealedAt(crc32(key, this.#place), packed);
   }
 
   #checkSeal(key: string, value: Buffer): void {

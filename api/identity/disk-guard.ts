@@ -10,8 +10,8 @@ const WRITE_BYTES = 1_000_000;
 /** A record of a few hundred bytes: a new copy of its page, and another page if that is full. */
 const UNDER_WAY_BYTES = 2 * 4096;
 
-/** Begins so many writes. The disk has room for all of them, or none begins. */
-export type WriteTogether = <T>(writes: number, begin: () => T) => T;
+/** Begins so many writes of so many bytes. The disk has room for all of them, or none begins. */
+export type WriteTogether = <T>(all: { writes: number; bytes: number }, begin: () => T) => T;
 
 /** `directory`: of the environment that `root` has open. */
 export function guardWrites(root: RootDatabase<unknown, string>, directory: string): WriteTogether {
@@ -48,8 +48,8 @@ export function guardWrites(root: RootDatabase<unknown, string>, directory: stri
     room.close();
     return close();
   };
-  return (writes, begin) => {
-    ensure(WRITE_BYTES + writes * UNDER_WAY_BYTES);
+  return ({ writes, bytes }, begin) => {
+    ensure(WRITE_BYTES + bytes + writes * UNDER_WAY_BYTES);
     hasRoom = true;
     try {
       return begin();

@@ -5,7 +5,7 @@ import { type ControlIndexes, entriesOfKey } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage } from './control-table.ts';
 import type { ControlTables } from './control-tables.ts';
-import type { Change, ControlWriter } from './control-writer.ts';
+import { type Change, type ControlWriter, ending } from './control-writer.ts';
 import { GroupedRows } from './grouped-rows.ts';
 import { KeyUses } from './key-uses.ts';
 import type { Key } from './keys.ts';
@@ -29,8 +29,15 @@ export class KeyTable {
     this.#writer = writer;
   }
 
+  /** Throws where a key may have ended that this node still has. */
   get(id: Uuid): Key | undefined {
+    this.#writer.requireCurrent();
     return this.#rows.get(id);
+  }
+
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    this.#rows.forget(id);
   }
 
   has(id: Uuid): boolean {
@@ -63,9 +70,7 @@ export class KeyTable {
    * even if the disk is full: a revoked key is revoked.
    */
   async put(keys: readonly Key[]): Promise<void> {
-    const changes = keys.flatMap((key) => this.#putting(key));
-    for (const key of keys) if (this.has(key.id)) this.#rows.keep(key.id, key);
-    await this.#writer.write(changes);
+    await this.#writer.write(keys.flatMap((key) => this.#putting(key)));
   }
 
   /** A key was used: known at once, and on disk a little later. */
@@ -82,7 +87,7 @@ export class KeyTable {
   #putting(key: Key): Change[] {
     const row = this.#rows.putting(key.id, key);
     // The hash and the user of an existing key never change.
-    if (this.has(key.id)) return [row];
+    if (this.has(key.id)) return ending([row]);
     return [row, ...this.#indexes.changes(key.id, [], entriesOfKey(key))];
   }
 

@@ -2,6 +2,7 @@
 import type { Uuid } from '../../engine/base/units.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { ControlTables } from './control-tables.ts';
+import { type Change, type ControlWriter, ending } from './control-writer.ts';
 import type { Membership, Organization } from './organizations.ts';
 
 export class OrganizationTable {
@@ -11,9 +12,12 @@ export class OrganizationTable {
   readonly #organizations: ControlTables['organizations'];
   readonly #memberships: ControlTables['memberships'];
 
-  constructor(tables: Pick<ControlTables, 'organizations' | 'memberships'>) {
+  readonly #writer: ControlWriter;
+
+  constructor(tables: Pick<ControlTables, 'organizations' | 'memberships'>, writer: ControlWriter) {
     this.#organizations = tables.organizations;
     this.#memberships = tables.memberships;
+    this.#writer = writer;
     for (const { value } of this.#organizations.entries()) this.all.set(value.id, value);
     for (const { value } of this.#memberships.entries()) this.#keep(value);
   }
@@ -36,10 +40,12 @@ export class OrganizationTable {
   /** Adds a membership, or gives it another role. Throws `organization_not_found`. */
   async putMember(membership: Membership): Promise<void> {
     this.#existing(membership.organizationId);
-    const written = this.#memberships.put(diskKey(membership), membership);
-    this.#keep(membership);
-    await written;
-    await this.#memberships.flushed;
+    const putting: Change = {
+      ...{ table: this.#memberships, key: diskKey(membership), value: membership },
+      keep: () => this.#keep(membership),
+    };
+    // It may take rights from a member.
+    await this.#writer.write([putting], true);
   }
 
   /** Ends a membership at once. Throws `organization_not_found`, or `account_not_found`. */
@@ -49,13 +55,16 @@ export class OrganizationTable {
     if (membership === undefined) {
       throw new ApiError('account_not_found', { message: 'No such member.' });
     }
-    this.#byUser.get(userId)!.delete(organizationId);
-    await this.#memberships.remove(diskKey(membership));
-    await this.#memberships.flushed;
+    const removing: Change = {
+      ...{ table: this.#memberships, key: diskKey(membership), value: undefined },
+      keep: () => void this.#byUser.get(userId)!.delete(organizationId),
+    };
+    await this.#writer.write(ending([removing]));
     return membership;
   }
 
   membership(organizationId: Uuid, userId: Uuid): Membership | undefined {
+    this.#writer.requireCurrent();
     return this.#byUser.get(userId)?.get(organizationId);
   }
 
@@ -67,12 +76,28 @@ export class OrganizationTable {
     return [...this.#byUser.values()].flatMap((own) => own.get(organizationId) ?? []);
   }
 
+  /** A row is as the disk has it: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    const row = this.#organizations.get(id);
+    if (row === undefined) this.all.delete(id);
+    else this.all.set(id, row);
+  }
+
+  /** The same of a membership, by `organizationId/userId`. */
+  forgetMember(key: string): void {
+    const [organizationId, userId] = key.split('/') as [Uuid, Uuid];
+    const row = this.#memberships.get(key);
+    if (row === undefined) this.#byUser.get(userId)?.delete(organizationId);
+    else this.#keep(row);
+  }
+
   async #write(organization: Organization): Promise<void> {
-    // Throws at once when the disk is full, before the organization is added.
-    const written = this.#organizations.put(organization.id, organization);
-    this.all.set(organization.id, organization);
-    await written;
-    await this.#organizations.flushed;
+    await this.#writer.write([
+      {
+        ...{ table: this.#organizations, key: organization.id, value: organization },
+        keep: () => void this.all.set(organization.id, organization),
+      },
+    ]);
   }
 
   #keep(membership: Membership): void {

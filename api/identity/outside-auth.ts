@@ -121,10 +121,7 @@ export class OutsideAuth implements SessionSource {
     }
     const own = holder === undefined ? email : null;
     const made = newUser({ email: own, plan: this.#plan }, Date.now());
-    await Promise.all([
-      this.#store.subjects.put(this.#issuer, subject, made.id),
-      this.#store.addUser(made),
-    ]);
+    await this.#store.addUser(made, { subject: [this.#issuer, subject] });
     this.#log.info({ userId: made.id, plan: made.plan }, 'user came from the auth server');
     return made;
   }

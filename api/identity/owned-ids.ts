@@ -27,23 +27,26 @@ export class OwnedIds {
   /** `key`: made by `ownedKey`. */
   putting(key: string, id: Uuid): Change {
     return {
-      begin: () => this.#table.put(key, id),
+      ...{ table: this.#table, key, value: id },
       keep: () => this.#changed(key).add(id),
-      settle: () => undefined,
     };
   }
 
   removing(key: string): Change {
     return {
-      begin: () => this.#table.remove(key),
+      ...{ table: this.#table, key, value: undefined },
       keep: () => this.#changed(key).delete(idIn(key)),
-      settle: () => undefined,
     };
+  }
+
+  /** The ids of the owner of this key are read from disk again. */
+  forget(key: string): void {
+    this.#known.delete(ownerIn(key));
   }
 
   /** The owner's ids in memory, where they stay: the disk follows a little later. */
   #changed(key: string): Set<Uuid> {
-    const owner = key.slice(0, -UUID_LENGTH - 1);
+    const owner = ownerIn(key);
     const ids = this.#known.get(owner) ?? this.#read(owner);
     this.#known.set(owner, ids);
     return ids;
@@ -59,4 +62,5 @@ export function ownedKey(owner: string, id: Uuid): string {
   return `${owner}/${id}`;
 }
 
+const ownerIn = (key: string) => key.slice(0, -UUID_LENGTH - 1);
 const idIn = (key: string): Uuid => key.slice(-UUID_LENGTH);

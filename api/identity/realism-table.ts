@@ -5,15 +5,22 @@
 import type { Uuid } from '../../engine/base/units.ts';
 import { isPreset, type Realism } from '../../engine/rules/realism.ts';
 import type { ControlTable } from './control-table.ts';
+import type { ControlWriter } from './control-writer.ts';
 
 export class RealismTable {
   /** Of accounts with another choice than the preset `simple`. */
   readonly #chosen = new Map<Uuid, Realism>();
   readonly #table: ControlTable<Realism>;
+  readonly #writer: ControlWriter;
   readonly #onChanged: (account: Uuid) => void;
 
-  constructor(table: ControlTable<Realism>, onChanged: (account: Uuid) => void) {
+  constructor(
+    table: ControlTable<Realism>,
+    writer: ControlWriter,
+    onChanged: (account: Uuid) => void,
+  ) {
     this.#table = table;
+    this.#writer = writer;
     this.#onChanged = onChanged;
     for (const { key, value } of table.entries()) this.#chosen.set(key, value);
   }
@@ -23,14 +30,26 @@ export class RealismTable {
     return this.#chosen.get(account) ?? null;
   }
 
+  /** A row is as the disk has it: another node has changed it, or a change came to nothing. */
+  forget(account: Uuid): void {
+    const row = this.#table.get(account);
+    if (row === undefined) this.#chosen.delete(account);
+    else this.#chosen.set(account, row);
+    this.#onChanged(account);
+  }
+
   /** Resolves once it is on disk. It counts for the next order. */
   async put(account: Uuid, realism: Realism): Promise<void> {
     const isSimple = isPreset(realism, 'simple');
-    const written = isSimple ? this.#table.remove(account) : this.#table.put(account, realism);
-    if (isSimple) this.#chosen.delete(account);
-    else this.#chosen.set(account, realism);
-    this.#onChanged(account);
-    await written;
-    await this.#table.flushed;
+    await this.#writer.write([
+      {
+        ...{ table: this.#table, key: account, value: isSimple ? undefined : realism },
+        keep: () => {
+          if (isSimple) this.#chosen.delete(account);
+          else this.#chosen.set(account, realism);
+          this.#onChanged(account);
+        },
+      },
+    ]);
   }
 }

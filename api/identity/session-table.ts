@@ -6,7 +6,7 @@ import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { type ControlIndexes, entriesOfSession, sessionOwner } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage, type ControlTable } from './control-table.ts';
-import type { Change, ControlWriter } from './control-writer.ts';
+import { type Change, type ControlWriter, ending } from './control-writer.ts';
 import { isIdle, type Session } from './sessions.ts';
 
 /** Beyond so many the oldest session ends. */
@@ -28,10 +28,16 @@ export class SessionTable {
     this.#writer = writer;
   }
 
-  /** The session, unless it has ended. */
+  /** The session, unless it has ended. Throws where it may have ended, and this node still has it. */
   get(id: Uuid, nowMs: EpochMs): Session | undefined {
+    this.#writer.requireCurrent();
     const session = this.#rows.get(id);
     return session === undefined || isIdle(session, nowMs) ? undefined : session;
+  }
+
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    this.#rows.forget(id);
   }
 
   byFamily(familyHash: string): Session | undefined {
@@ -46,7 +52,7 @@ export class SessionTable {
     if (others.size >= (session.isGuest ? GUESTS_MAX : SESSIONS_OF_USER_MAX)) {
       ended.add(others.values().next().value!);
     }
-    await this.#writer.write([...this.#ending(ended), ...this.#putting(session)]);
+    await this.#writer.write([...this.#removing(ended), ...this.#putting(session)]);
   }
 
   /** Replaces a session. */
@@ -60,9 +66,13 @@ export class SessionTable {
     return [...this.#indexes.sessionOwners.of(userId)];
   }
 
-  /** Ends sessions. */
+  /** Ends sessions, even if the disk is full. */
   async end(ids: readonly Uuid[]): Promise<void> {
-    if (ids.length > 0) await this.#writer.write(this.#ending(new Set(ids)));
+    if (ids.length > 0) await this.#writer.write(this.ending(ids));
+  }
+
+  ending(ids: readonly Uuid[]): Change[] {
+    return ending(this.#removing(new Set(ids)));
   }
 
   #putting(session: Session): Change[] {
@@ -72,7 +82,7 @@ export class SessionTable {
     return [row, ...this.#indexes.changes(session.id, [], entriesOfSession(session))];
   }
 
-  #ending(ids: ReadonlySet<Uuid>): Change[] {
+  #removing(ids: ReadonlySet<Uuid>): Change[] {
     return [...ids].flatMap((id) => {
       const session = this.#rows.get(id);
       if (session === undefined) return [];

@@ -2,7 +2,7 @@
 import type { Uuid } from '../../engine/base/units.ts';
 import { ControlRows } from './control-rows.ts';
 import type { ControlTable } from './control-table.ts';
-import type { ControlWriter } from './control-writer.ts';
+import type { Change, ControlWriter } from './control-writer.ts';
 import { hashOfToken } from './keys.ts';
 
 /** Hashes of passwords: `passwords.ts`. A user without one cannot sign in with a password. */
@@ -10,9 +10,11 @@ export class PasswordTable {
   readonly #table: ControlTable<string>;
   /** Hashes not on disk yet. */
   readonly #pending = new Map<Uuid, string>();
+  readonly #writer: ControlWriter;
 
-  constructor(table: ControlTable<string>) {
+  constructor(table: ControlTable<string>, writer: ControlWriter) {
     this.#table = table;
+    this.#writer = writer;
   }
 
   get(userId: Uuid): string | null {
@@ -20,19 +22,23 @@ export class PasswordTable {
   }
 
   /** Effective at once, before it is on disk. Throws when the disk is full. */
-  put(userId: Uuid, hash: string): Promise<void> {
-    const written = this.#table.put(userId, hash);
-    this.#pending.set(userId, hash);
-    return this.#settle(userId, hash, written);
+  async put(userId: Uuid, hash: string): Promise<void> {
+    await this.#writer.write([this.putting(userId, hash)]);
   }
 
-  async #settle(userId: Uuid, hash: string, written: Promise<unknown>): Promise<void> {
-    try {
-      await written;
-      await this.#table.flushed;
-    } finally {
-      if (this.#pending.get(userId) === hash) this.#pending.delete(userId);
-    }
+  /** A change came to nothing. */
+  forget(userId: Uuid): void {
+    this.#pending.delete(userId);
+  }
+
+  putting(userId: Uuid, hash: string): Change {
+    return {
+      ...{ table: this.#table, key: userId, value: hash },
+      keep: () => void this.#pending.set(userId, hash),
+      settle: () => {
+        if (this.#pending.get(userId) === hash) this.#pending.delete(userId);
+      },
+    };
   }
 }
 
@@ -52,7 +58,16 @@ export class SubjectTable {
 
   /** Effective at once, before it is on disk. */
   async put(issuer: string, subject: string, userId: Uuid): Promise<void> {
-    await this.#writer.write([this.#users.putting(keyOf(issuer, subject), userId)]);
+    await this.#writer.write([this.putting(issuer, subject, userId)]);
+  }
+
+  /** By the hash of issuer and subject: the row is read from disk again. */
+  forget(key: string): void {
+    this.#users.forget(key);
+  }
+
+  putting(issuer: string, subject: string, userId: Uuid): Change {
+    return this.#users.putting(keyOf(issuer, subject), userId);
   }
 }
 

@@ -77,8 +77,7 @@ export class SignIn implements SessionSource {
     // Another request may have created the user meanwhile.
     if (this.#store.userByEmail(email) !== undefined) throw new AuthError('user_already_exists');
     const user = newUser({ email, plan: this.#plan }, nowMs);
-    // When the disk is full, the first of them throws at once, before anything is written.
-    await Promise.all([this.#store.passwords.put(user.id, hash), this.#store.addUser(user)]);
+    await this.#store.addUser(user, { passwordHash: hash });
     this.#tries.welcome(accountOf(email), address);
     this.#log.info({ userId: user.id, plan: user.plan }, 'user signed up');
     return this.#begin({ userId: user.id, isGuest: false }, nowMs);

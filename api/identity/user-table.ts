@@ -4,7 +4,7 @@ import { ApiError, invalidRequest } from '../base/errors.ts';
 import { type ControlIndexes, emailKey, entriesOfUser, nameKeys } from './control-indexes.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage, type ControlTable } from './control-table.ts';
-import type { ControlWriter } from './control-writer.ts';
+import type { Change, ControlWriter } from './control-writer.ts';
 import type { Plan, User } from './users.ts';
 
 export class UserTable {
@@ -28,6 +28,11 @@ export class UserTable {
 
   get(id: Uuid): User | undefined {
     return this.#rows.get(id);
+  }
+
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    this.#rows.forget(id);
   }
 
   has(id: Uuid): boolean {
@@ -74,14 +79,16 @@ export class UserTable {
   /**
    * Adds a user. Throws `invalid_request` when the address or the name is in use, or when its own
    * limits are not allowed by its plan.
+   *
+   * @param others changes that are written with it
    */
-  async add(user: User): Promise<void> {
+  async add(user: User, others: readonly Change[] = []): Promise<void> {
     if (user.email !== null && this.#indexes.userEmails.has(emailKey(user.email))) {
       throw invalidRequest('email is used by another user');
     }
     this.#refuseTakenName(user.id, user.displayName);
     refuseOwnLimits(user.plan, user);
-    await this.#write(user, undefined);
+    await this.#write(user, undefined, others);
   }
 
   /** Changes a user. Throws `account_not_found`, or `invalid_request` as `add` does. */
@@ -95,12 +102,27 @@ export class UserTable {
     return changed;
   }
 
-  async #write(user: User, before: User | undefined): Promise<void> {
+  /** Another node has added or changed users. */
+  followed(ids: readonly Uuid[]): void {
+    for (const id of ids) {
+      const user = this.#rows.get(id);
+      if (user !== undefined) this.onWritten(user);
+    }
+  }
+
+  async #write(
+    user: User,
+    before: User | undefined,
+    others: readonly Change[] = [],
+  ): Promise<void> {
     const entries = before === undefined ? [] : entriesOfUser(before);
-    await this.#writer.write([
+    const changes = [
       this.#rows.putting(user.id, user),
       ...this.#indexes.changes(user.id, entries, entriesOfUser(user)),
-    ]);
+      ...others,
+    ];
+    // A change may take rights from a user.
+    await this.#writer.write(changes, before !== undefined);
     this.onWritten(user);
   }
 

@@ -10,7 +10,7 @@ import { newUuid } from '../base/uuid.ts';
 import { ControlRows } from './control-rows.ts';
 import { ControlDamage } from './control-table.ts';
 import type { ControlTables } from './control-tables.ts';
-import type { ControlWriter } from './control-writer.ts';
+import { type ControlWriter, ending } from './control-writer.ts';
 import { OwnedIds, ownedKey } from './owned-ids.ts';
 import type { VenueApiKey } from './venue-api-keys.ts';
 
@@ -31,9 +31,20 @@ export class VenueApiKeyTable {
     this.#writer = writer;
   }
 
-  /** Throws `ControlDamage`. */
+  /** Throws `ControlDamage`, and where a pair may have ended that this node still has. */
   get(id: Uuid): VenueApiKey | undefined {
+    this.#writer.requireCurrent();
     return this.#rows.get(id);
+  }
+
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    this.#rows.forget(id);
+  }
+
+  /** The same of the pairs of an owner. */
+  forgetOwned(key: string): void {
+    this.#owners.forget(key);
   }
 
   /** A person's keys, the oldest first. Throws `ControlDamage`. */
@@ -57,7 +68,7 @@ export class VenueApiKeyTable {
   /** It signs nothing from now on, even if the disk is full. */
   async remove({ id, userId }: VenueApiKey): Promise<void> {
     const changes = [this.#rows.removing(id), this.#owners.removing(ownedKey(userId, id))];
-    await this.#writer.write(changes);
+    await this.#writer.write(ending(changes));
   }
 }
 

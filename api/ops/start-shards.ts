@@ -3,6 +3,7 @@
  * (engine/RULES.md).
  */
 import type { EpochMs } from '../../engine/base/units.ts';
+import type { ClusterWatch } from '../../engine/replication/cluster-watch.ts';
 import { type Clock, feedClock, wallClock } from '../../engine/shard/callers/clock.ts';
 import { FurtherEnds } from '../../engine/shard/callers/further-ends.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
@@ -25,7 +26,7 @@ type ShardParts = {
   /** Threads that answer requests: this one, and further ones with rings of their own. */
   listeners: number;
   dataDir: Pick<DataDir, 'shards'>;
-  identity: Pick<ControlStore, 'numbers' | 'directoryId'>;
+  identity: Pick<ControlStore, 'numbers' | 'directoryId' | 'joinCluster'>;
   log: Log;
   stack: CleanupStack;
 };
@@ -46,6 +47,8 @@ export type StartedShards = {
   /** By shard, the report of its start; null: it could not be opened. */
   reports: readonly (OpenReport | null)[];
   positions: ShardPositions;
+  /** Null: the server is in no cluster. */
+  cluster: ClusterWatch | null;
 };
 
 /** Resolves once every shard is open, or known to be damaged. */
@@ -61,14 +64,16 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
     config.clock === 'feed' ? feedClock() : wallClock({ jumpMaxMs: config.clockJumpMaxMs, log });
   const ends = new FurtherEnds(listeners - 1);
   const time = timeMemory();
-  const replicator =
+  const joined =
     config.cluster === null
-      ? undefined
-      : await (await import('./join-cluster.ts')).replicatorsOf(config.cluster, {
+      ? null
+      : await (await import('./join-cluster.ts')).joinOf(config.cluster, {
+          dataDir: config.dataDir,
           directory: identity.directoryId!,
           shards: dataDir.shards,
-          log,
+          ...{ identity, log, stack },
         });
+  if (joined !== null) stack.add(() => joined.watch.close());
   const engine = new Shards({
     dataDir: config.dataDir,
     shards: dataDir.shards,
@@ -84,14 +89,17 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
     clock: listeners === 1 ? ownClock : sharing(ownClock, config, time),
     further: ends,
     rebuild: rebuilder(config.dataDir),
-    ...(replicator === undefined ? {} : { replicator }),
+    ...(joined === null ? {} : { replicator: joined.replicator }),
     log,
   });
   stack.add(() => engine.close());
   const reports = await engine.open();
   positions.follow();
   const further = { shards: engine, ends, time, queueDepthMax: QUEUE_DEPTH_MAX };
-  return { engine, further: listeners === 1 ? null : further, reports, positions };
+  return {
+    ...{ engine, further: listeners === 1 ? null : further, reports, positions },
+    cluster: joined?.watch ?? null,
+  };
 }
 
 /** The clock, which shares its time with further threads. Rule A134 (api/RULES.md). */

@@ -4,6 +4,7 @@
  * (engine/RULES.md).
  */
 import { BacktestPool } from '../../engine/backtest/pool.ts';
+import type { Uuid } from '../../engine/base/units.ts';
 import { EquitySource } from '../../engine/equity/equity-source.ts';
 import type { History } from '../../engine/history/history.ts';
 import { AccountEventSource } from '../../engine/readers/account-event-source.ts';
@@ -23,7 +24,7 @@ import { type RecordsSource, settledRecords } from './records-source.ts';
 import { TrackRecordKeys } from './track-record-keys.ts';
 
 export type ReaderParts = {
-  config: Pick<Config, 'dataDir' | 'history' | 'historyService' | 'backtestUrl'>;
+  config: Pick<Config, 'dataDir' | 'history' | 'historyService' | 'backtestUrl' | 'cluster'>;
   dataDir: Pick<DataDir, 'path' | 'shards'>;
   log: Log;
   stack: CleanupStack;
@@ -64,7 +65,8 @@ export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Rea
   const trackRecordKeys = new TrackRecordKeys(config.dataDir);
   const pool = others.backtest === undefined ? startBacktests(parts) : null;
   const backtest = others.backtest ?? backtestSource(parts, pool);
-  const events = new AccountEventSource({ dataDir, shards, log });
+  const confirm = config.cluster === null ? undefined : confirming(parts.engine);
+  const events = new AccountEventSource({ dataDir, shards, log, confirm });
   stack.add(() => events.close());
   const equity = new EquitySource({ dataDir, shards, log });
   stack.add(() => equity.close());
@@ -77,6 +79,12 @@ export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Rea
       ...[events, equity, pool].flatMap((thread) => thread?.problem ?? []),
     ],
   };
+}
+
+/** A shard that answers leads in the cluster, and its log here is whole. Rule N151 (engine/RULES.md). */
+function confirming(engine: ReaderParts['engine']) {
+  return (account: Uuid) =>
+    engine.call(account, { kind: 'settled', atMs: engine.nowMs(), account });
 }
 
 /** Recorded here, asked of a service, or neither. Rule H20 (api/RULES.md). */

@@ -46,6 +46,14 @@ const SEGMENT_BYTES = 2 ** 26;
 const STEP_BYTES = 2 ** 20;
 const NO_SPACE = new Set(['ENOSPC', 'EDQUOT']);
 
+/** The size at which the segments of a log are closed, or those of a new log. Throws as `open`. */
+export function segmentBytesOf(directory: string, identity: LogIdentity): number {
+  if (segmentsIn(directory).length === 0) return SEGMENT_BYTES;
+  const first = new SegmentFile(directory, 0, identity, 'r');
+  first.close();
+  return first.header.segmentBytes;
+}
+
 export class LogWriter {
   readonly #directory: string;
   readonly #options: LogWriterOptions;
@@ -57,6 +65,8 @@ export class LogWriter {
   #size: number;
   #offset: number;
   #nextNumber: number;
+  /** The last fact that is on disk for certain. */
+  #durableNumber = 0;
   /** The newest landmark; 0: none. */
   #landmark: LogPosition;
   /** After a failed write the content of the file is unknown until `open` reads it. */
@@ -105,6 +115,7 @@ export class LogWriter {
       // A torn record: D21 (engine/RULES.md).
       if (!this.#file.isZeroFrom(end.offset)) ftruncateSync(this.#file.fd, end.offset);
       this.#flush();
+      this.#durableNumber = this.#nextNumber - 1;
       this.#size = this.#file.size();
       invariant(this.#size >= end.offset, 'a segment ends before its last record');
       this.#reserve = new Reserve(directory);
@@ -117,6 +128,11 @@ export class LogWriter {
   /** The number of the next fact. */
   get nextNumber(): number {
     return this.#nextNumber;
+  }
+
+  /** The last fact that is on disk for certain, whatever the durability. */
+  get durableNumber(): number {
+    return this.#durableNumber;
   }
 
   /** Of all segments, up to the last record. */
@@ -178,6 +194,14 @@ export class LogWriter {
     if (this.#options.durability === 'sync') this.#flush();
   }
 
+  /** The file ends with its last record, as that of a copy does. */
+  giveBackRoom(): void {
+    this.#checkUsable();
+    ftruncateSync(this.#file.fd, this.#offset);
+    this.#size = this.#offset;
+    this.#file.sync();
+  }
+
   /** Everything is on disk on return. */
   close(): void {
     try {
@@ -199,6 +223,7 @@ export class LogWriter {
     this.#file.sync();
     this.#isBroken = false;
     this.#file.noteDurable(this.#offset);
+    this.#durableNumber = this.#nextNumber - 1;
   }
 
   #write(bytes: number): void {
@@ -241,6 +266,7 @@ export class LogWriter {
     this.#file.sync();
     this.#isBroken = false;
     this.#file.noteDurable(this.#offset);
+    this.#durableNumber = this.#nextNumber - 1;
     try {
       const firstNumber = this.#nextNumber;
       const next = { segment, firstNumber, landmark: this.#landmark };

@@ -9,7 +9,7 @@ import {
   positionOf,
   SEGMENT_HEADER_BYTES,
 } from './log-format.ts';
-import { SegmentFile, segmentName } from './segment-file.ts';
+import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
 
 /**
  * Checks that every segment exists, and that each begins after the segment before. @returns the
@@ -53,4 +53,16 @@ export function endOf(file: SegmentFile): {
     throw new LogDamage(file.name, offset, 'a record has changed since it was written');
   }
   return { offset, number, landmark };
+}
+
+/** The number of the last whole fact of a log that nobody writes; 0: there is none. Throws `LogDamage`. */
+export function lastFactOf(directory: string, identity: LogIdentity): number {
+  const last = segmentsIn(directory).at(-1);
+  if (last === undefined) return 0;
+  const file = new SegmentFile(directory, last, identity, 'r');
+  try {
+    return endOf(file).number - 1;
+  } finally {
+    file.close();
+  }
 }

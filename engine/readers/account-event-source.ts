@@ -1,6 +1,6 @@
 /**
  * Asks the thread that reads the events of accounts. It is started when it is first needed. Rules
- * D10, D60 (engine/RULES.md), Q18 (api/RULES.md).
+ * D10, D60, N151 (engine/RULES.md), Q18 (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../base/units.ts';
 import { shardOfAccount } from '../shard/callers/shard-of.ts';
@@ -15,7 +15,16 @@ import type { EventQuestion } from './event-reader.ts';
 import type { EventsData, FromEvents } from './events-thread.ts';
 import type { OrderReceipt, ReceiptQuestion } from './receipts.ts';
 
-type Options = { dataDir: string; shards: number; log: Log };
+type Options = {
+  dataDir: string;
+  shards: number;
+  log: Log;
+  /**
+   * Awaited before the log is read for an account: the log has all that callers know then. Left out:
+   * it always has. Rejects with `Unavailable`.
+   */
+  confirm?: ((account: Uuid) => Promise<unknown>) | undefined;
+};
 /** `isThere`: the log reaches the number of the event before them. */
 type Page = { events: AccountEvent[]; last: number; isThere: boolean };
 /** Null: there are more events than were asked for, or the log is shorter. */
@@ -38,6 +47,7 @@ const CLOSED = new Unavailable('the engine is stopping');
 
 export class AccountEventSource {
   readonly #shards: number;
+  readonly #confirm: Options['confirm'];
   readonly #thread: SupervisedWorker<EventQuestion, FromEvents>;
   readonly #turns = new FairTurns({ of: 'events', atOnce: AT_ONCE, eachMax: EACH_MAX });
   #onNews: OnNews = () => {};
@@ -45,8 +55,9 @@ export class AccountEventSource {
   #onTrail: OnTrail = () => {};
   #onTrailsLost: () => void = () => {};
 
-  constructor({ dataDir, shards, log }: Options) {
+  constructor({ dataDir, shards, log, confirm }: Options) {
     this.#shards = shards;
+    this.#confirm = confirm;
     this.#thread = new SupervisedWorker({
       name: 'events',
       module: workerUrl(import.meta.url, './events-thread'),
@@ -97,10 +108,11 @@ export class AccountEventSource {
    * At most `limit` events after a number. All events up to `last` were read. There may be fewer
    * than `limit` although more exist. Rejects with `Unavailable`.
    */
-  page(asker: Asker, account: Uuid, after: number, limit: number): Promise<Page> {
+  async page(asker: Asker, account: Uuid, after: number, limit: number): Promise<Page> {
+    await this.#confirm?.(account);
     const bounds = { after, upTo: Number.POSITIVE_INFINITY, limit, bytesMax: BYTES_MAX };
     const shard = this.#shardOf(account);
-    return this.#ask<Page>(asker, (id) => ({ kind: 'page', id, shard, account, bounds }));
+    return await this.#ask<Page>(asker, (id) => ({ kind: 'page', id, shard, account, bounds }));
   }
 
   /**
@@ -131,6 +143,7 @@ export class AccountEventSource {
     account: Uuid,
     of: ReceiptQuestion['of'],
   ): Promise<OrderReceipt | null> {
+    await this.#confirm?.(account);
     const shard = this.#shardOf(account);
     const { receipt } = await this.#ask<{ receipt: OrderReceipt | null }>(asker, (id) => {
       return { kind: 'receipt', id, shard, account, of };

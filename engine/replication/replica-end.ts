@@ -1,12 +1,13 @@
 /**
  * The replicator as a shard's thread sees it. As a follower the thread waits for records while its
  * event loop runs. As the leader it blocks until a record is stored, as it blocks for the disk.
- * Rules N102, N105, N112 (engine/RULES.md).
+ * Rules N102, N105, N112, N161, N166 (engine/RULES.md).
  */
 import { Bell } from '../ring/bell.ts';
 import { type ChannelMemory, Endpoint } from '../ring/endpoint.ts';
 import { Deposed } from '../threads/unavailable.ts';
 import { Lease } from './lease.ts';
+import { OnDisk } from './on-disk.ts';
 import { bodyOf, FRAME, frameOf, lastRecordBytes } from './replica-frames.ts';
 import {
   checksumOf,
@@ -17,16 +18,22 @@ import {
 } from './replicated-record.ts';
 import { OtherLog } from './shard-replica.ts';
 
-/** What a shard's thread and its replicator share: one pair of rings and the lease. */
-export type ReplicaMemory = { channel: ChannelMemory; lease: SharedArrayBuffer };
+/** What a shard's thread and its replicator share: one pair of rings, the lease, an `OnDisk`. */
+export type ReplicaMemory = {
+  channel: ChannelMemory;
+  lease: SharedArrayBuffer;
+  onDisk: SharedArrayBuffer;
+};
 
 export class ReplicaEnd {
   readonly #end: Endpoint;
   readonly #bell: Bell;
   readonly #lease: Lease;
+  readonly #onDisk: OnDisk;
   #isStopped = false;
 
-  constructor({ channel, lease }: ReplicaMemory) {
+  constructor({ channel, lease, onDisk }: ReplicaMemory) {
+    this.#onDisk = new OnDisk(onDisk);
     this.#end = new Endpoint(channel, 'shard');
     this.#bell = new Bell(channel.shardBell);
     this.#lease = new Lease(lease);
@@ -63,6 +70,16 @@ export class ReplicaEnd {
     // The replicator knows the rest.
     const rest = { epoch: 0, previousChecksum: 0, checksum, parts: 0 };
     this.#ask(frameOf(FRAME.append, writeStored({ ...record, ...rest })));
+  }
+
+  /** The log's disk has the facts up to this one for certain. */
+  noteOnDisk(number: number): void {
+    this.#onDisk.note(number);
+  }
+
+  /** After the last record: another node may lead. Throws `Deposed` if this one shall follow it. */
+  release(): void {
+    this.#ask(frameOf(FRAME.release));
   }
 
   /** Returns if this shard leads now. Throws `Deposed`. */

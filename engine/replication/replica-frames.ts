@@ -20,6 +20,8 @@ export const FRAME = {
   deposed: 7,
   /** This node's log is not the cluster's; the body says why. */
   otherLog: 8,
+  /** By the shard as the leader, after its last record; answered by `done` or `deposed`. */
+  release: 9,
 } as const;
 
 export function frameOf(type: number, body: Uint8Array | string = ''): Buffer {

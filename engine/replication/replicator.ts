@@ -8,20 +8,20 @@ import { SupervisedWorker } from '../threads/supervised-worker.ts';
 import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import { Lease } from './lease.ts';
+import { OnDisk } from './on-disk.ts';
 import type { ReplicaMemory } from './replica-end.ts';
-import type { ClusterSettings, ReplicaState } from './shard-replica.ts';
+import { type ClusterSettings, type ReplicaState, UNKNOWN_REPLICA } from './shard-replica.ts';
 import type { FromReplicator, ReplicatorData, ToReplicator } from './worker.ts';
 
 const DOWN = new Unavailable('the thread of the replicator has ended');
 /** etcd may not answer the end of a lease. */
 const END_MAX_MS = 2000;
-const UNKNOWN: ReplicaState = { role: 'following', leader: null, isCaughtUp: false, problem: null };
 
 export class Replicator {
   readonly #thread: SupervisedWorker<ToReplicator, FromReplicator>;
   /** Of the shard's present thread; null: it has none. */
   #memory: ReplicaMemory | null = null;
-  #state = UNKNOWN;
+  #state: ReplicaState = UNKNOWN_REPLICA;
 
   /** The name of this node. */
   readonly node: string;
@@ -44,7 +44,7 @@ export class Replicator {
       ended: () => {
         if (this.#memory !== null) abandonChannel(this.#memory.channel);
         this.#memory = null;
-        this.#state = UNKNOWN;
+        this.#state = UNKNOWN_REPLICA;
         changed();
       },
     });
@@ -56,8 +56,12 @@ export class Replicator {
 
   /** For a new thread of the shard. */
   session(): ReplicaMemory {
-    this.#memory = { channel: channelMemory(), lease: new Lease().memory };
-    this.#state = UNKNOWN;
+    this.#memory = {
+      channel: channelMemory(),
+      lease: new Lease().memory,
+      onDisk: new OnDisk().memory,
+    };
+    this.#state = UNKNOWN_REPLICA;
     if (this.#thread.starts === 0) this.#thread.start();
     else this.#begin();
     return this.#memory;

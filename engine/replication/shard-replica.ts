@@ -1,11 +1,19 @@
 /**
- * One shard's part of the protocol, against etcd alone: follow the records, take the lead, store
- * records as the leader, keep the lease. Rules N102 to N113 (engine/RULES.md).
+ * A node's part of the protocol for one log, against etcd alone: follow the records, take the lead,
+ * store records as the leader, keep the lease. The log is a shard's, or that of control data. Rules
+ * N102 to N113, N130 (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invariant } from '../base/invariant.ts';
 import { Deposed } from '../threads/unavailable.ts';
-import { type EtcdClient, EtcdFailure, type KeyValue, type Operation } from './etcd-client.ts';
+import {
+  type EtcdClient,
+  EtcdFailure,
+  ignoreFailure,
+  type KeyValue,
+  type Operation,
+} from './etcd-client.ts';
+import { membersKey, readMembers } from './member-list.ts';
 import {
   checksumOf,
   type Head,
@@ -33,7 +41,7 @@ export type ClusterSettings = ClusterNode & {
 export type ShardReplicaOptions = {
   etcd: EtcdClient;
   cluster: string;
-  shard: number;
+  log: LogName;
   self: ClusterNode;
   leaseSeconds: number;
   /** An append or a renewal without an answer is given up after so long. */
@@ -54,6 +62,12 @@ export type ReplicaState = {
   isCaughtUp: boolean;
   /** Why the cluster cannot be asked now; null: it can. */
   problem: string | null;
+  /** As the leader: the node that the lead moves to, and that is ready. Null: it does not move. */
+  movingTo: string | null;
+};
+
+export const UNKNOWN_REPLICA: ReplicaState = {
+  ...{ role: 'following', leader: null, isCaughtUp: false, problem: null, movingTo: null },
 };
 
 /** How often a follower asks for records, and how long after a failure it asks again. */
@@ -77,7 +91,7 @@ export class OtherLog extends Error {
 
 export class ShardReplica {
   readonly #options: ShardReplicaOptions;
-  readonly #keys: ShardKeys;
+  readonly #keys: LogKeys;
   #last: LastRecord;
   /** As a leader: the head that it has written. Null: it follows. */
   #head: Head | null = null;
@@ -86,12 +100,14 @@ export class ShardReplica {
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
   #renewing: NodeJS.Timeout | null = null;
   #isEnded = false;
-  #state: ReplicaState = { role: 'following', leader: null, isCaughtUp: false, problem: null };
+  /** The lease of the last move that this node has answered. */
+  #movedBy: string | null = null;
+  #state: ReplicaState = UNKNOWN_REPLICA;
 
   /** @param last of the log of this node */
   constructor(options: ShardReplicaOptions, last: LastRecord) {
     this.#options = options;
-    this.#keys = shardKeys(options.cluster, options.shard);
+    this.#keys = logKeys(options.cluster, options.log);
     this.#last = last;
   }
 
@@ -103,8 +119,12 @@ export class ShardReplica {
     while (!this.#isEnded) {
       try {
         const look = await this.#takeRecords(take);
-        if (look.isWhole && look.leader === null && (await this.#takeLead(take))) return true;
-        if (look.isWhole) await sleep(POLL_MS);
+        if (!look.isWhole) continue;
+        await this.#answerMove(look.move);
+        if (look.leader === null && this.#mayLead(look.move) && (await this.#takeLead(take))) {
+          return true;
+        }
+        await sleep(POLL_MS);
       } catch (error) {
         if (!(error instanceof EtcdFailure)) throw error;
         this.#set({ isCaughtUp: false, problem: error.message });
@@ -168,6 +188,20 @@ export class ShardReplica {
     }
   }
 
+  get leads(): boolean {
+    return this.#head !== null && this.#lease !== null;
+  }
+
+  /**
+   * After the last record: another node may lead at once. Rejects with `Deposed` if the lead moves to
+   * another node, which this one follows then.
+   */
+  async release(): Promise<void> {
+    const { movingTo } = this.#state;
+    await this.end();
+    if (movingTo !== null) throw new Deposed(`the lead moves to ${movingTo}`);
+  }
+
   /** Gives up the lease, so that another node may lead at once. */
   async end(): Promise<void> {
     this.#isEnded = true;
@@ -177,12 +211,16 @@ export class ShardReplica {
   /** Takes what the cluster has after the last record, up to a bound. */
   async #takeRecords(take: (record: StoredRecord) => Promise<void>): Promise<Look> {
     const { number } = this.#last;
-    const { head: headKey, leader: leaderKey, record, recordsEnd } = this.#keys;
-    const [[headAt] = [], [leaderAt] = [], records = []] = await this.#options.etcd.read([
+    const { head: headKey, leader: leaderKey, record, recordsEnd, move: moveKey } = this.#keys;
+    const { etcd, cluster, self } = this.#options;
+    const [[headAt] = [], [leaderAt] = [], records = [], members, [move] = []] = await etcd.read([
       { range: headKey },
       { range: leaderKey },
       { range: record(number + 1), end: recordsEnd, limit: RECORDS_AT_ONCE },
+      { range: membersKey(cluster) },
+      { range: moveKey },
     ]);
+    if (readMembers(members)?.has(self.node) === false) throw notMember(cluster);
     const head = headAt === undefined ? null : headAt.value.toString();
     for (const { value } of records) {
       const stored = await this.#whole(readStored(value));
@@ -194,7 +232,7 @@ export class ShardReplica {
     if (isWhole) checkEnd(this.#last, head);
     const leader = leaderAt === undefined ? null : leaderOf(leaderAt);
     this.#set({ leader: leader?.who ?? null, isCaughtUp: isWhole, problem: null });
-    return { head, leader, isWhole };
+    return { head, leader, isWhole, move: move ?? null };
   }
 
   /** A record with its payload, whose parts may be keys of their own. */
@@ -216,12 +254,39 @@ export class ShardReplica {
 
   #checkNext({ firstNumber, previousChecksum }: StoredRecord): void {
     const { number, checksum } = this.#last;
-    if (firstNumber !== number + 1) {
-      throw new OtherLog(`it ends with fact ${number}, and the next one there is ${firstNumber}`);
-    }
+    if (firstNumber !== number + 1) throw tooOld(number);
     if (previousChecksum !== checksum) {
       throw new OtherLog(`fact ${number} and those of its record are others there`);
     }
+  }
+
+  /** While the lead moves to another node, no third one takes it. */
+  #mayLead(move: KeyValue | null): boolean {
+    return move === null || move.value.toString() === this.#options.self.node;
+  }
+
+  /** The leader waits until the node that it shall move to has its records. Throws `EtcdFailure`. */
+  async #answerMove(move: KeyValue | null): Promise<void> {
+    const { node } = this.#options.self;
+    if (move === null || move.value.toString() !== node || this.#movedBy === move.lease) return;
+    const { move: key, ready } = this.#keys;
+    await this.#options.etcd.transact(
+      [{ key, createRevision: move.createRevision }],
+      [{ put: ready, value: node, lease: move.lease }],
+    );
+    this.#movedBy = move.lease;
+  }
+
+  /** Once the lead moves, it moves: nobody takes a request here any more. Throws `EtcdFailure`. */
+  async #lookForMove(): Promise<void> {
+    const { move: key, ready } = this.#keys;
+    const [[move] = [], [answer] = []] = await this.#options.etcd.read([
+      { range: key },
+      { range: ready },
+    ]);
+    if (!this.leads || move === undefined || answer?.lease !== move.lease) return;
+    const to = move.value.toString();
+    if (to !== this.#options.self.node) this.#set({ movingTo: to });
   }
 
   /** Becomes the leader, unless another node does. Throws `EtcdFailure`, and tries again then. */
@@ -244,7 +309,10 @@ export class ShardReplica {
         this.#renewed(sentMs);
         this.#renewing = setInterval(
           // A lease that has ended is noticed by what waits for it.
-          () => void this.#renew().catch(ignoreFailure),
+          () =>
+            void this.#renew()
+              .then(() => this.#lookForMove())
+              .catch(ignoreFailure),
           (leaseSeconds * 1000) / RENEWALS_A_LEASE,
         );
         if (await this.#rewriteHead(at.createRevision, take)) return true;
@@ -277,7 +345,8 @@ export class ShardReplica {
         if (!done.succeeded) continue;
       }
       this.#head = head;
-      this.#set({ role: 'leading', leader: this.#options.self, isCaughtUp: true, problem: null });
+      const { self } = this.#options;
+      this.#set({ role: 'leading', leader: self, isCaughtUp: true, problem: null });
       return true;
     }
   }
@@ -361,13 +430,25 @@ export class ShardReplica {
 }
 
 /** What one question found; `isWhole`: there is nothing after it. */
-type Look = { head: string | null; leader: Leader | null; isWhole: boolean };
+type Look = { head: string | null; leader: Leader | null; isWhole: boolean; move: KeyValue | null };
 
 type Leader = { who: ClusterNode; epoch: number };
+
+function notMember(cluster: string): Deposed {
+  return new Deposed(
+    `this node has left the cluster ${cluster}; paperbook cluster join makes it a member again`,
+  );
+}
 
 function leaderOf({ value, createRevision }: KeyValue): Leader {
   return { who: JSON.parse(value.toString()) as ClusterNode, epoch: createRevision };
 }
+
+const tooOld = (number: number): OtherLog =>
+  new OtherLog(
+    `it ends with fact ${number}, and etcd no longer has the next one: stop this node, run paperbook ` +
+      'cluster join with a copy of a node that has it, and start it again',
+  );
 
 /** Throws `OtherLog` unless the head names this last record; a cluster without a head has none. */
 function checkEnd({ number, checksum }: LastRecord, text: string | null): void {
@@ -376,12 +457,7 @@ function checkEnd({ number, checksum }: LastRecord, text: string | null): void {
   if (head.number < number) {
     throw new OtherLog(`it ends with fact ${number}, and the head there is ${head.number}`);
   }
-  if (head.number > number) {
-    throw new OtherLog(
-      `it ends with fact ${number}, and the cluster no longer has the next one: copy the ` +
-        'directory of a node that has it',
-    );
-  }
+  if (head.number > number) throw tooOld(number);
   if (head.checksum !== checksum) throw new OtherLog(`fact ${number} is another one there`);
 }
 
@@ -393,15 +469,18 @@ function partsOf(payload: Uint8Array): Uint8Array[] {
   );
 }
 
-function ignoreFailure(error: unknown): void {
-  if (!(error instanceof EtcdFailure)) throw error;
-}
+/** A log of a cluster. */
+export type LogName = `shard/${number}` | 'control';
 
-export type ShardKeys = ReturnType<typeof shardKeys>;
+export type LogKeys = ReturnType<typeof logKeys>;
 
-/** The keys of a shard; numbers have 16 digits, so that they are in order. */
-export function shardKeys(cluster: string, shard: number) {
-  const prefix = `paperbook/${cluster}/shard/${shard}`;
+/** The keys of a shard's log. */
+export const shardKeys = (cluster: string, shard: number): LogKeys =>
+  logKeys(cluster, `shard/${shard}`);
+
+/** The keys of a log; numbers have 16 digits, so that they are in order. */
+export function logKeys(cluster: string, log: LogName) {
+  const prefix = `paperbook/${cluster}/${log}`;
   const digits = (number: number) => String(number).padStart(16, '0');
   return {
     head: `${prefix}/head`,
@@ -410,5 +489,15 @@ export function shardKeys(cluster: string, shard: number) {
     recordsEnd: `${prefix}/record/~`,
     part: (epoch: number, first: number, part: number) =>
       `${prefix}/part/${epoch}/${digits(first)}/${part}`,
+    parts: `${prefix}/part/`,
+    partsEnd: `${prefix}/part/~`,
+    /** What the disk of a node has; without a name: where these keys begin. */
+    has: (node: string) => `${prefix}/has/${node}`,
+    /** The node that the lead moves to, and the same once that node is ready. */
+    move: `${prefix}/move`,
+    ready: `${prefix}/ready`,
   };
 }
+
+/** The number of the first fact of the record that a part is of. */
+export const partNumberOf = (key: string): number => Number(key.split('/').at(-2));

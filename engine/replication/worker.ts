@@ -1,13 +1,16 @@
 /**
  * The thread of one shard's replicator. It speaks to etcd for the shard's thread, which may be
- * started again meanwhile: each of its threads has a session. Rules N101, N105, N113 (engine/RULES.md).
+ * started again meanwhile: each of its threads has a session. Rules N101, N105, N113, N161, N162 (engine/RULES.md).
  */
+import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../base/invariant.ts';
 import { Endpoint } from '../ring/endpoint.ts';
 import { Deposed } from '../threads/unavailable.ts';
-import { EtcdClient } from './etcd-client.ts';
+import { EtcdClient, ignoreFailure } from './etcd-client.ts';
 import { Lease, steadyMs } from './lease.ts';
+import { LogKeeper } from './log-keeper.ts';
+import { OnDisk } from './on-disk.ts';
 import type { ReplicaMemory } from './replica-end.ts';
 import { bodyOf, FRAME, frameOf, readLastRecord } from './replica-frames.ts';
 import { readStored, writeStored } from './replicated-record.ts';
@@ -20,6 +23,7 @@ import {
 
 /** An append or a renewal without an answer is given up after so many leases. */
 const LEASES_WAITED = 2;
+const KEEP_EVERY_MS = 5000;
 
 export type ReplicatorData = { settings: ClusterSettings; shard: number };
 
@@ -42,18 +46,22 @@ const say = (message: FromReplicator) => port.postMessage(message);
 class Session {
   readonly #end: Endpoint;
   readonly #lease: Lease;
+  readonly #onDisk: OnDisk;
+  readonly #keeping: AbortController = new AbortController();
   #replica: ShardReplica | null = null;
   #isEnded = false;
   #room: (() => void) | null = null;
 
-  constructor({ channel, lease }: ReplicaMemory) {
+  constructor({ channel, lease, onDisk }: ReplicaMemory) {
     this.#end = new Endpoint(channel, 'caller');
     this.#lease = new Lease(lease);
+    this.#onDisk = new OnDisk(onDisk);
     this.#listen();
   }
 
   async end(): Promise<void> {
     this.#isEnded = true;
+    this.#keeping.abort();
     this.#end.wakeOwn();
     this.#room?.();
     await this.#replica?.end();
@@ -78,6 +86,8 @@ class Session {
         return void this.#answer((replica) => replica.append(readStored(body)));
       case FRAME.confirm:
         return void this.#answer((replica) => replica.confirm());
+      case FRAME.release:
+        return void this.#answer((replica) => replica.release());
       default:
         invariant(false, 'a shard sends its replicator a frame of no known type');
     }
@@ -87,7 +97,8 @@ class Session {
     const { name: cluster, node, address, leaseSeconds } = settings;
     this.#replica = new ShardReplica(
       {
-        ...{ etcd, cluster, shard, leaseSeconds, steadyMs },
+        ...{ etcd, cluster, leaseSeconds, steadyMs },
+        log: `shard/${shard}`,
         waitMs: LEASES_WAITED * leaseSeconds * 1000,
         self: { node, address },
         renewed: (untilMs) => this.#lease.set(untilMs),
@@ -97,6 +108,7 @@ class Session {
       },
       readLastRecord(last),
     );
+    void this.#keep(this.#replica);
     try {
       const leads = await this.#replica.follow((record) =>
         this.#send(frameOf(FRAME.record, writeStored(record))),
@@ -105,6 +117,21 @@ class Session {
     } catch (error) {
       const type = error instanceof OtherLog ? FRAME.otherLog : FRAME.deposed;
       await this.#send(frameOf(type, (error as Error).message));
+    }
+  }
+
+  /** What fails is done the next time; a lost etcd is shown by what waits for it. */
+  async #keep(replica: ShardReplica): Promise<void> {
+    const { name: cluster, node } = settings;
+    const keeper = new LogKeeper({
+      ...{ etcd, cluster, shard, node },
+      onDisk: () => this.#onDisk.number,
+      leads: () => replica.leads,
+    });
+    const { signal } = this.#keeping;
+    while (!signal.aborted) {
+      await keeper.run().catch(ignoreFailure);
+      await sleep(KEEP_EVERY_MS, undefined, { signal }).catch(() => undefined);
     }
   }
 

@@ -54,22 +54,26 @@ type HeldSide = { account: AccountRow; market: MarketNumber; side: Side };
  * still rests in part, as an order that is placed ends that rest. Rules T191, T195.
  */
 function closable(
-  { positions, positionsOfAccount, orders }: ShardState,
+  { positions: { col }, positionsOfAccount, positionsOfMarket, orders }: ShardState,
   { account, market, side }: HeldSide,
   endsBuys: boolean,
 ): Closable[] {
   if (account === NO_ROW) return [];
-  const { col } = positions;
-  const found: Closable[] = [];
-  for (const position of positionsOfAccount.of(account)) {
-    if (col.market.get(position) !== market || sideOf(col.flags.get(position)) !== side) continue;
+  const isWanted = (position: PositionRow): boolean => {
+    if (col.market.get(position) !== market || col.account.get(position) !== account) return false;
+    if (sideOf(col.flags.get(position)) !== side) return false;
     const resting = col.resting.get(position);
-    const isFree = resting === NO_ROW || (endsBuys && isBuy(orders.col.flags.get(resting)));
-    if (!isFree) continue;
+    return resting === NO_ROW || (endsBuys && isBuy(orders.col.flags.get(resting)));
+  };
+  // Both lists are in the order of the trades. The shorter one is read.
+  const isOfFew = positionsOfAccount.count(account) <= positionsOfMarket.count(market);
+  const found = isOfFew
+    ? positionsOfAccount.having(account, isWanted)
+    : positionsOfMarket.having(market, isWanted);
+  return found.reverse().map((position) => {
     const [contracts, cents] = [col.contracts.get(position), col.costCents.get(position)];
-    found.push({ position, contracts, cents });
-  }
-  return found.reverse();
+    return { position, contracts, cents };
+  });
 }
 
 function sumOf(trades: readonly Closable[]): Contracts {
@@ -82,12 +86,10 @@ function closersOf(
   { account, market, side }: HeldSide,
 ): OrderRow[] {
   if (account === NO_ROW || nets.table.live === 0) return [];
-  const closers: OrderRow[] = [];
-  for (const order of ordersOfAccount.of(account)) {
+  return ordersOfAccount.having(account, (order) => {
     const isOfSide = col.market.get(order) === market && sideOf(col.flags.get(order)) !== side;
-    if (isOfSide && nets.closes(order) > 0) closers.push(order);
-  }
-  return closers;
+    return isOfSide && nets.closes(order) > 0;
+  });
 }
 
 /** How many contracts of a side its account's resting orders close. */

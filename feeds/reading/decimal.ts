@@ -37,6 +37,13 @@ export function parseValueE4(value: unknown): PriceE4 | null {
   return isAbove ? null : price;
 }
 
+const NUMBER_DECIMALS = 20;
+
+/** A JSON number as a text without an exponent: 1e-7 is `0.00000010…`. */
+export function textOfNumber(value: number): string {
+  return value.toFixed(NUMBER_DECIMALS);
+}
+
 /** A price in whole cents, 0 to 100, as frames had it before 2026. Rule W30 (feeds/FORMATS.md). */
 export function priceE4OfCents(value: unknown): PriceE4 | null {
   return isWhole(value) && value <= 100 ? value * 100 : null;

@@ -1,12 +1,14 @@
 /** Simulated venues outside the server: they continue while it is killed and started again. */
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { startSimulator } from '../../feeds/simulator/server.ts';
+import { type Simulator, startSimulator } from '../../feeds/simulator/server.ts';
 import type { Env } from './server.ts';
 
 export type Venues = {
   /** How `paperbook serve` is configured for them. */
   env: Env;
+  /** Gives a market of both its result. */
+  resolve: Simulator['resolve'];
   close(): Promise<void>;
 };
 
@@ -26,6 +28,7 @@ export async function startVenues(dir: string, seed: number): Promise<Venues> {
       PAPERBOOK_FEEDS: JSON.stringify(feeds),
       PAPERBOOK_VENUE_DATA: 'on',
     },
+    resolve: (market, result) => simulator.resolve(market, result),
     close: () => simulator.close(),
   };
 }

@@ -93,7 +93,7 @@ export function adminRoutes(context: ServerContext, metrics: Metrics): Route<Ope
 }
 
 function healthRoutes(
-  { config, engine, feeds, discovery, problems, contradicted, switches }: ServerContext,
+  { config, engine, feeds, discovery, problems, contradicted, switches, etcdSpace }: ServerContext,
   metrics: Metrics,
 ): Route<Operator>[] {
   return [
@@ -140,6 +140,7 @@ function healthRoutes(
           dataDir: config.dataDir,
           switches,
           results: contradicted.markets(),
+          etcd: etcdSpace(),
         }),
     }),
   ];
@@ -161,6 +162,7 @@ function switchRoutes(
     keyed({
       method: 'PUT',
       path,
+      writesControl: true,
       query: NoQuery,
       response: SwitchAnswer,
       readBody: readSwitch,

@@ -50,14 +50,14 @@ export function userAdminRoutes({ identity, log }: Context): Route<Operator>[] {
     keyed({
       method: 'POST',
       path: '/admin/users',
+      writesControl: true,
       query: NoQuery,
       response: AdminUserAnswer,
       readBody: readUserInput,
       run: async ({ body: { password, ...input } }) => {
-        const hash = password === undefined ? null : await hashPassword(password);
+        const hash = password === undefined ? undefined : await hashPassword(password);
         const user = newUser(input, Date.now());
-        await identity.addUser(user);
-        if (hash !== null) await identity.passwords.put(user.id, hash);
+        await identity.addUser(user, { passwordHash: hash });
         log.info({ userId: user.id, plan: user.plan }, 'user created');
         return JSON.stringify({ user: userView(user) });
       },
@@ -65,6 +65,7 @@ export function userAdminRoutes({ identity, log }: Context): Route<Operator>[] {
     keyed({
       method: 'PATCH',
       path: '/admin/users/{userId}',
+      writesControl: true,
       query: NoQuery,
       response: AdminUserAnswer,
       readBody: readUserChange,

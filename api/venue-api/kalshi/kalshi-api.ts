@@ -23,23 +23,30 @@ import { portfolioRoutes } from './portfolio-routes.ts';
 import { invalidParameters, venueErrorBody } from './refusals.ts';
 import { AUTHENTICATE, Signatures } from './signatures.ts';
 import { VenueSockets } from './sockets.ts';
+import { Verifiers } from './verifiers.ts';
 
 export type KalshiApiParts = {
   context: ServerContext;
   /** Of the listener: what all of its requests share. */
   shared: Pick<
     DispatchOptions<Caller>,
-    'permit' | 'refusal' | 'metrics' | 'paced' | 'log' | 'policy'
+    'permit' | 'refusal' | 'controlRefusal' | 'metrics' | 'paced' | 'log' | 'policy'
   > & { meter: NonNullable<DispatchOptions<Caller>['meter']> };
 };
 
-export type KalshiApi = { handle(http: HttpContext): void; close(): void };
+export type KalshiApi = {
+  handle(http: HttpContext): void;
+  /** No WebSocket is open any more; requests are still answered. */
+  closeSockets(): void;
+  close(): Promise<void>;
+};
 
 export const PREFIX = '/trade-api';
 
 export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
   const { engine, identity, config, switches } = context;
-  const signatures = new Signatures(identity);
+  const verifiers = new Verifiers(context.log);
+  const signatures = new Signatures(identity, verifiers);
   const markets = new VenueMarkets(context.catalog);
   const live = new LiveMarkets(engine);
   const { keyed: counted } = shared.meter;
@@ -84,11 +91,11 @@ export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
     ...{ prefix: PREFIX, routes, authorize, admit, errorBody: venueErrorBody },
     meter: { ...shared.meter, callerOf: () => null },
   });
-  const close = () => {
+  const closeSockets = () => {
     sockets.close();
     feed.close();
   };
-  return { handle, close };
+  return { handle, closeSockets, close: () => verifiers.close() };
 }
 
 /** Signed as GET of its path. */

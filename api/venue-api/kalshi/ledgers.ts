@@ -53,13 +53,16 @@ export class Ledgers {
     );
   }
 
+  /** The account's money and positions as they are now. It reads no log. Rule A225 (api/RULES.md). */
+  async portfolio(user: User): Promise<PortfolioView> {
+    return (await this.#snapshot(user.id)).portfolio;
+  }
+
   /** The account as it is now, at least as new as anything that was answered. */
   async current(user: User): Promise<{ ledger: Ledger; portfolio: PortfolioView }> {
-    const { engine, events, isFeedClock } = this.#parts;
+    const { events, isFeedClock } = this.#parts;
     const { id: account } = user;
-    const { number, portfolio } = await asked<Snapshot>(engine, account, {
-      ...{ kind: 'account_snapshot', atMs: engine.nowMs(), account, organizationSlug: null },
-    });
+    const { number, portfolio } = await this.#snapshot(account);
     const kept = this.#take(account);
     const sinceMs: EpochMs = isFeedClock ? 0 : Math.max(0, user.createdAtMs - MARGIN_MS);
     await events.trail(account, sinceMs, number);
@@ -85,6 +88,13 @@ export class Ledgers {
       this.#kept.get(user.id)?.listeners.delete(listener);
       kept?.listeners.delete(listener);
     };
+  }
+
+  #snapshot(account: Uuid): Promise<Snapshot> {
+    const { engine } = this.#parts;
+    return asked<Snapshot>(engine, account, {
+      ...{ kind: 'account_snapshot', atMs: engine.nowMs(), account, organizationSlug: null },
+    });
   }
 
   #take(account: Uuid): Kept {

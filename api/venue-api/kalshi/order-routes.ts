@@ -3,7 +3,7 @@
  * A214, A219 to A221 (api/RULES.md).
  */
 import { randomUUID } from 'node:crypto';
-import { type Static, type TUnknown, Type } from '@sinclair/typebox';
+import { type Static, type TSchema, type TUnknown, Type } from '@sinclair/typebox';
 import {
   type Contracts,
   PAYOUT_CENTS,
@@ -17,7 +17,8 @@ import type {
   Reply,
   TradingCommand,
 } from '../../../engine/rules/messages.ts';
-import { NoQuery, oneOf } from '../../base/common-schemas.ts';
+import type { ReplyHandler } from '../../../engine/shard/callers/send-queue.ts';
+import { NoQuery, nullable, oneOf } from '../../base/common-schemas.ts';
 import { Refusal } from '../../base/errors.ts';
 import { newOrderId } from '../../base/uuid.ts';
 import { type BodyReader, optionalBody } from '../../base/validation.ts';
@@ -53,13 +54,14 @@ export type OrderContext = Pick<ServerContext, 'engine' | 'switches'> & {
 };
 
 const Text = Type.String({ minLength: 1, maxLength: 128 });
-const optional = Type.Optional;
+/** To the venue, null is as good as left out. Rule A226 (api/RULES.md). */
+const optional = <S extends TSchema>(schema: S) => Type.Optional(nullable(schema));
 const TIMES = {
   good_till_canceled: 'gtc',
   immediate_or_cancel: 'ioc',
   fill_or_kill: 'fok',
 } as const;
-const Subaccount = optional(Type.Union([Type.Integer(), Type.Null()]));
+const Subaccount = optional(Type.Integer());
 const OrderFields = Type.Object({
   ticker: Text,
   side: oneOf(['bid', 'ask']),
@@ -67,13 +69,13 @@ const OrderFields = Type.Object({
   price: Text,
   time_in_force: oneOf(['good_till_canceled', 'immediate_or_cancel', 'fill_or_kill']),
   client_order_id: optional(Type.String({ maxLength: 128 })),
-  expiration_time: optional(Type.Union([Type.Integer({ minimum: 0 }), Type.Null()])),
+  expiration_time: optional(Type.Integer({ minimum: 0 })),
   // Orders of one account never meet each other here.
   self_trade_prevention_type: optional(oneOf(['taker_at_cross', 'maker'])),
   post_only: optional(Type.Boolean()),
   reduce_only: optional(Type.Boolean()),
   cancel_order_on_pause: optional(Type.Boolean()),
-  order_group_id: optional(Type.Union([Type.String(), Type.Null()])),
+  order_group_id: optional(Type.String()),
   subaccount: Subaccount,
   exchange_index: Subaccount,
 });
@@ -116,7 +118,7 @@ export function orderRoutes(context: OrderContext): Route<Caller>[] {
     ...groupRoutes(context, desk),
     writes({
       ...{ method: 'POST', path: '/v2/portfolio/events/orders', status: 201, body: readOrder },
-      run: (caller, body) => desk.place(caller, body),
+      run: (caller, body, _param, waiter) => desk.place(caller, body, waiter),
     }),
     writes({
       ...{ method: 'POST', path: '/v2/portfolio/events/orders/batched', status: 201 },
@@ -162,13 +164,13 @@ const readNothing = optionalBody(fieldsOf(Type.Object({})));
 const GROUP_CONTRACTS_MAX = 1_000_000;
 
 function limitIn(body: Static<typeof GroupFields>): Contracts {
-  const { contracts_limit: limit, contracts_limit_fp: text } = body;
-  if (limit === undefined && text === undefined) {
+  const [limit, text] = [body.contracts_limit ?? null, body.contracts_limit_fp ?? null];
+  if (limit === null && text === null) {
     throw invalidParameters('contracts_limit or contracts_limit_fp is required');
   }
-  const ofText = text === undefined ? null : countIn(text, 'contracts_limit_fp');
+  const ofText = text === null ? null : countIn(text, 'contracts_limit_fp');
   const count = ofText ?? countIn(String(limit), 'contracts_limit');
-  if (limit !== undefined && limit !== count) {
+  if (limit !== null && limit !== count) {
     throw invalidParameters('contracts_limit and contracts_limit_fp must be the same');
   }
   if (count > GROUP_CONTRACTS_MAX) {
@@ -235,8 +237,16 @@ type Write<B> = {
   path: string;
   status?: 201;
   body: BodyReader<B> | null;
-  run(caller: Caller, body: B, param: string): Promise<unknown>;
+  /** Undefined: the waiter gets the answer instead. */
+  run(
+    caller: Caller,
+    body: B,
+    param: string,
+    waiter: ReplyHandler<object>,
+  ): Promise<object> | undefined;
 };
+
+const NOTHING_ASKED = new Asked('');
 
 function writes<B>({ method, path, status, body, run }: Write<B>): Route<Caller> {
   return keyed<Caller, typeof NoQuery, TUnknown, Asked, B>({
@@ -244,8 +254,14 @@ function writes<B>({ method, path, status, body, run }: Write<B>): Route<Caller>
     ...{ query: NoQuery, response: Type.Unknown() },
     ...(status === undefined ? {} : { status }),
     ...(body === null ? {} : { readBody: body }),
-    readQuery: (text) => new Asked(text).requirePrimary(),
-    run: async ({ caller, body: given, param }) => JSON.stringify(await run(caller, given, param)),
+    readQuery: (text) => (text === '' ? NOTHING_ASKED : new Asked(text).requirePrimary()),
+    run: ({ caller, body: given, param }, waiter) => {
+      const answer = {
+        resolve: (view: object) => waiter.resolve(JSON.stringify(view)),
+        reject: (error: Error) => waiter.reject(error),
+      };
+      return run(caller, given, param, answer)?.then((view) => JSON.stringify(view));
+    },
   });
 }
 
@@ -279,10 +295,23 @@ class OrderDesk {
     this.#context = context;
   }
 
-  async place(caller: Caller, body: OrderFields) {
-    const command = this.#commandOf(caller, body);
-    const reply = await this.#trade(caller, command);
-    const { replayed, order, trade } = reply as PlacementView;
+  /** By a callback, because each order would pay for the promises. */
+  place(caller: Caller, body: OrderFields, waiter: ReplyHandler<object>): undefined {
+    this.#context.engine.trade(caller.user.id, this.#commandOf(caller, body), {
+      resolve: (reply) => {
+        try {
+          waiter.resolve(this.#placed(reply, body));
+        } catch (error) {
+          waiter.reject(error as Error);
+        }
+      },
+      reject: (error) => waiter.reject(error),
+    });
+  }
+
+  #placed(reply: Reply, body: OrderFields): object {
+    if (!reply.ok) throw refusalOfEngine(reply);
+    const { replayed, order, trade } = JSON.parse(reply.body) as PlacementView;
     // The venue takes an id once, whatever the order.
     if (replayed) throw alreadyExists();
     if (order.cancelReason === 'fok_not_filled') throw fokKilled();
@@ -299,7 +328,11 @@ class OrderDesk {
 
   /** Each order is independent, and counts as one request. */
   placeAll(caller: Caller, orders: readonly unknown[]) {
-    return this.#each(caller, orders, (order) => this.place(caller, readOrder.ofValue(order)), {
+    const place = (order: unknown) =>
+      new Promise<object>((resolve, reject) => {
+        this.place(caller, readOrder.ofValue(order), { resolve, reject });
+      });
+    return this.#each(caller, orders, place, {
       named: (order) => {
         const { client_order_id: id } = order as { client_order_id?: unknown };
         return { client_order_id: typeof id === 'string' ? id : null };
@@ -350,15 +383,15 @@ class OrderDesk {
   }
 
   /** To no contracts at all is a cancel. */
-  async decrease(caller: Caller, id: string, { reduce_by: by, reduce_to: to }: DecreaseFields) {
-    if ((by === undefined) === (to === undefined)) {
+  async decrease(caller: Caller, id: string, { reduce_by, reduce_to }: DecreaseFields) {
+    const [by, to] = [reduce_by ?? null, reduce_to ?? null];
+    if ((by === null) === (to === null)) {
       throw invalidParameters('exactly one of reduce_by and reduce_to must be given');
     }
     const before = await this.#order(caller, id);
     const filled = before.filledContracts;
     const left = before.contracts - filled;
-    const wanted =
-      to === undefined ? left - countIn(by!, 'reduce_by') : countIn(to, 'reduce_to', 0);
+    const wanted = to === null ? left - countIn(by!, 'reduce_by') : countIn(to, 'reduce_to', 0);
     if (wanted < 0 || wanted > left) throw invalidCount(`the order has ${fp(left)} left`);
     if (wanted === 0) {
       const { order_id, ts_ms } = await this.cancel(caller, id);
@@ -549,8 +582,8 @@ function expiryOf({ expiration_time: at, time_in_force: time }: OrderFields): nu
 
 const CLIENT_ID = /^[!-~]{1,128}$/;
 
-function clientOrderId(given: string | undefined): string {
-  if (given === undefined || given === '') return randomUUID();
+function clientOrderId(given: string | null | undefined): string {
+  if (given === undefined || given === null || given === '') return randomUUID();
   if (CLIENT_ID.test(given)) return given;
   throw invalidParameters('client_order_id must be 1 to 128 visible ASCII characters');
 }

@@ -33,32 +33,37 @@ export type PortfolioContext = {
   nowMs(): number;
 };
 
-type Account = { caller: Caller; ledger: Ledger; portfolio: PortfolioView };
+type Account = { caller: Caller; ledger: Ledger };
 
+/** It needs the switch, since it shows tickers. */
 type Read<P> = {
   path: string;
-  /** It shows no ticker and no price of a fill; the others need the switch. */
-  isDark?: true;
   read: (asked: Asked) => P;
   run(call: Account & { param: string; query: P }): unknown | Promise<unknown>;
 };
 
 export function portfolioRoutes(context: PortfolioContext): Route<Caller>[] {
   const { ledgers, switches } = context;
-  const reads = <P>({ path, isDark, read, run }: Read<P>): Route<Caller> =>
+  const shared = { method: 'GET', scope: 'portfolio:read', mayBeUnavailable: true } as const;
+  const reads = <P>({ path, read, run }: Read<P>): Route<Caller> =>
     keyed<Caller, typeof NoQuery, TUnknown, P>({
-      ...{ method: 'GET', path, scope: 'portfolio:read', mayBeUnavailable: true, query: NoQuery },
-      ...(isDark === true ? {} : { needs: 'venueData' }),
-      response: Type.Unknown(),
+      ...{ ...shared, path, needs: 'venueData', query: NoQuery, response: Type.Unknown() },
       readQuery: (text) => read(new Asked(text).requirePrimary()),
       run: async ({ caller, param, query }) => {
-        const { ledger, portfolio } = await ledgers.current(caller.user);
-        if (isDark !== true) switches.requireVenueData();
-        return JSON.stringify(await run({ caller, ledger, portfolio, param, query }));
+        const { ledger } = await ledgers.current(caller.user);
+        switches.requireVenueData();
+        return JSON.stringify(await run({ caller, ledger, param, query }));
       },
     });
+  /** It shows no ticker and no price of a fill. */
+  const dark: Dark = (path, view) =>
+    keyed<Caller, typeof NoQuery, TUnknown, Asked>({
+      ...{ ...shared, path, query: NoQuery, response: Type.Unknown() },
+      readQuery: (text) => new Asked(text).requirePrimary(),
+      run: async ({ caller }) => JSON.stringify(view(await ledgers.portfolio(caller.user))),
+    });
   return [
-    ...balanceRoutes(context, reads),
+    ...balanceRoutes(context, dark),
     ...positionRoutes(context, reads),
     ...orderReads(context, reads),
     ...accountRoutes(context),
@@ -66,6 +71,7 @@ export function portfolioRoutes(context: PortfolioContext): Route<Caller>[] {
 }
 
 type Reads = <P>(read: Read<P>) => Route<Caller>;
+type Dark = (path: string, view: (portfolio: PortfolioView) => object) => Route<Caller>;
 const nothing = () => null;
 
 /** An account that has not traded yet has what it starts with. */
@@ -80,59 +86,35 @@ function centsIn(account: PortfolioView['account']) {
   };
 }
 
-function balanceRoutes({ nowMs }: PortfolioContext, reads: Reads): Route<Caller>[] {
+/** They come of the account as it is, so that no log is read for them. Rule A225. */
+function balanceRoutes({ nowMs }: PortfolioContext, dark: Dark): Route<Caller>[] {
   return [
-    reads({
-      path: '/v2/portfolio/balance',
-      isDark: true,
-      read: nothing,
-      run: ({ portfolio: { account } }) => {
-        const { balance, worth, held } = centsIn(account);
-        return {
-          ...{ balance, balance_dollars: dollars(balance) },
-          ...{ portfolio_value: worth - balance - held, updated_ts: seconds(nowMs()) },
-          balance_breakdown: [{ exchange_index: 0, balance: dollars(balance) }],
-        };
-      },
+    dark('/v2/portfolio/balance', ({ account }) => {
+      const { balance, worth, held } = centsIn(account);
+      return {
+        ...{ balance, balance_dollars: dollars(balance) },
+        ...{ portfolio_value: worth - balance - held, updated_ts: seconds(nowMs()) },
+        balance_breakdown: [{ exchange_index: 0, balance: dollars(balance) }],
+      };
     }),
-    reads({
-      path: '/v2/portfolio/summary/total_resting_order_value',
-      isDark: true,
-      read: nothing,
-      run: ({ portfolio: { account } }) => {
-        const { held } = centsIn(account);
-        return {
-          total_resting_order_value: held,
-          resting_order_value_breakdown: [{ exchange_index: 0, balance: dollars(held) }],
-        };
-      },
+    dark('/v2/portfolio/summary/total_resting_order_value', ({ account }) => {
+      const { held } = centsIn(account);
+      return {
+        total_resting_order_value: held,
+        resting_order_value_breakdown: [{ exchange_index: 0, balance: dollars(held) }],
+      };
     }),
-    reads({
-      path: '/v2/portfolio/subaccounts/balances',
-      isDark: true,
-      read: nothing,
-      run: ({ portfolio: { account } }) => {
-        const { balance } = centsIn(account);
-        const updated_ts = seconds(nowMs());
-        const primary = { subaccount_number: 0, exchange_index: 0, balance: dollars(balance) };
-        return { subaccount_balances: [{ ...primary, updated_ts }] };
-      },
+    dark('/v2/portfolio/subaccounts/balances', ({ account }) => {
+      const { balance } = centsIn(account);
+      const updated_ts = seconds(nowMs());
+      const primary = { subaccount_number: 0, exchange_index: 0, balance: dollars(balance) };
+      return { subaccount_balances: [{ ...primary, updated_ts }] };
     }),
     // Paper money is neither paid in nor out.
     ...(['deposits', 'withdrawals'] as const).map((list) =>
-      reads({
-        path: `/v2/portfolio/${list}`,
-        isDark: true,
-        read: nothing,
-        run: () => ({ [list]: [], cursor: '' }),
-      }),
+      dark(`/v2/portfolio/${list}`, () => ({ [list]: [], cursor: '' })),
     ),
-    reads({
-      path: '/v2/exchange/user_data_timestamp',
-      isDark: true,
-      read: nothing,
-      run: () => ({ as_of_time: timeText(nowMs()) }),
-    }),
+    dark('/v2/exchange/user_data_timestamp', () => ({ as_of_time: timeText(nowMs()) })),
   ];
 }
 

@@ -2,7 +2,6 @@
  * Who signed a request: RSA-PSS with SHA-256 over milliseconds, method and path. Signatures are
  * verified by other threads. Rules A202, A203 (api/RULES.md).
  */
-import { constants, createPublicKey, type KeyObject, verify } from 'node:crypto';
 import type { Uuid } from '../../../engine/base/units.ts';
 import { isUuid } from '../../../engine/rules/ids.ts';
 import { Unavailable } from '../../../engine/threads/unavailable.ts';
@@ -11,7 +10,9 @@ import type { HttpContext } from '../../http/http-context.ts';
 import type { KeyCaller } from '../../identity/key-access.ts';
 import type { Key, Scope } from '../../identity/keys.ts';
 import type { ControlStore } from '../../identity/store.ts';
+import type { User } from '../../identity/users.ts';
 import type { VenueApiKey } from '../../identity/venue-api-keys.ts';
+import type { Verifiers } from './verifiers.ts';
 
 /** Rule A201 (api/RULES.md). */
 const SCOPES: readonly Scope[] = ['portfolio:read', 'markets:read', 'trade:write'];
@@ -19,28 +20,25 @@ const CLOCK_DIFFERENCE_MAX_MS = 5000;
 /** Of one key, and of all: more wait nowhere. */
 const VERIFYING_EACH_MAX = 256;
 const VERIFYING_MAX = 2048;
-/** A client that sends a request again, and the keys of busy clients. */
-const VERIFIED_MAX = 4096;
-const PUBLIC_KEYS_MAX = 1024;
 /** Far more than any signature of ours. */
 const SIGNATURE_CHARACTERS_MAX = 1024;
 const BUSY = new Unavailable('too many signatures are being verified');
 
-const PSS = {
-  padding: constants.RSA_PKCS1_PSS_PADDING,
-  saltLength: constants.RSA_PSS_SALTLEN_DIGEST,
-};
-
 export class Signatures {
   readonly #store: Pick<ControlStore, 'venueApiKeys' | 'users'>;
-  readonly #publicKeys = new Map<Uuid, { of: VenueApiKey; publicKey: KeyObject }>();
-  /** Of requests that were signed well: key, text and signature. */
-  readonly #verified = new Set<string>();
+  readonly #verifiers: Pick<Verifiers, 'verify'>;
+  readonly #verified = new VerifiedRequests();
   readonly #verifyingOf = new Map<Uuid, number>();
   #verifying = 0;
+  /** As long as neither key nor owner changes. */
+  readonly #callers = new WeakMap<VenueApiKey, { of: User; caller: KeyCaller }>();
 
-  constructor(store: Pick<ControlStore, 'venueApiKeys' | 'users'>) {
+  constructor(
+    store: Pick<ControlStore, 'venueApiKeys' | 'users'>,
+    verifiers: Pick<Verifiers, 'verify'>,
+  ) {
     this.#store = store;
+    this.#verifiers = verifiers;
   }
 
   /** Null: the request is not signed. Throws and rejects with the 401. */
@@ -64,83 +62,108 @@ export class Signatures {
 
   /** The same caller with the present key and owner. Throws the 401. */
   again({ key: { id } }: KeyCaller): KeyCaller {
-    const key = this.#store.venueApiKeys.get(id);
-    if (key === undefined) throw refused('NOT_FOUND');
-    return this.#callerWith(key);
+    return this.#presentCaller(id);
   }
 
   /** A key as the checks of every route know keys; undefined: it has been revoked. */
   keyOf(id: Uuid): Key | undefined {
     const key = this.#store.venueApiKeys.get(id);
-    return key === undefined ? undefined : asKey(key);
+    return key === undefined ? undefined : this.#callerWith(key).key;
   }
 
-  async #caller(key: VenueApiKey, text: string, signature: string): Promise<KeyCaller> {
-    const { id } = key;
-    const name = `${id} ${text} ${signature}`;
-    if (!this.#verified.has(name)) {
-      if (!(await this.#isSigned(key, text, signature))) {
-        throw refused('INCORRECT_API_KEY_SIGNATURE');
-      }
-      keepNewest(this.#verified, VERIFIED_MAX);
-      this.#verified.add(name);
-    }
-    const present = this.#store.venueApiKeys.get(id);
-    if (present === undefined) throw refused('NOT_FOUND');
-    return this.#callerWith(present);
-  }
-
-  #callerWith(key: VenueApiKey): KeyCaller {
-    const user = this.#store.users.get(key.userId);
-    if (user === undefined) throw new ApiError('account_not_found');
-    const base = { user, key: asKey(key), credentialId: key.id, scopes: SCOPES } as const;
-    return { ...base, placedVia: 'api', token: '' };
-  }
-
-  async #isSigned(key: VenueApiKey, text: string, signature: string): Promise<boolean> {
+  #caller(key: VenueApiKey, text: string, signature: string): Promise<KeyCaller> {
+    const name = `${signature} ${text} ${key.id}`;
+    if (this.#verified.has(name)) return Promise.resolve(this.#callerWith(key));
     const { id } = key;
     const ofKey = this.#verifyingOf.get(id) ?? 0;
     if (this.#verifying >= VERIFYING_MAX || ofKey >= VERIFYING_EACH_MAX) throw BUSY;
     this.#verifying++;
     this.#verifyingOf.set(id, ofKey + 1);
-    try {
-      return await verified(
-        this.#publicKey(key),
-        Buffer.from(text),
-        Buffer.from(signature, 'base64'),
-      );
-    } finally {
-      this.#verifying--;
-      const left = this.#verifyingOf.get(id)! - 1;
-      if (left === 0) this.#verifyingOf.delete(id);
-      else this.#verifyingOf.set(id, left);
-    }
-  }
-
-  #publicKey(key: VenueApiKey): KeyObject {
-    const known = this.#publicKeys.get(key.id);
-    if (known?.of === key) return known.publicKey;
-    const publicKey = createPublicKey(key.publicKeyPem);
-    keepNewest(this.#publicKeys, PUBLIC_KEYS_MAX);
-    this.#publicKeys.set(key.id, { of: key, publicKey });
-    return publicKey;
-  }
-}
-
-/** With a callback the work is done by the thread pool of Node. */
-function verified(key: KeyObject, text: Buffer, signature: Buffer): Promise<boolean> {
-  return new Promise((resolve) => {
-    verify('sha256', text, { key, ...PSS }, signature, (error, isGood) => {
-      resolve(error === null && isGood);
+    return new Promise((resolve, reject) => {
+      this.#verifiers.verify({
+        ...{ publicKeyPem: key.publicKeyPem, text, signature },
+        resolve: (isGood) => {
+          this.#verifiedOne(id);
+          try {
+            if (!isGood) throw refused('INCORRECT_API_KEY_SIGNATURE');
+            this.#verified.add(name);
+            resolve(this.#presentCaller(id));
+          } catch (error) {
+            reject(error);
+          }
+        },
+        reject: (error) => {
+          this.#verifiedOne(id);
+          reject(error);
+        },
+      });
     });
-  });
+  }
+
+  /** The key may have been revoked meanwhile. */
+  #presentCaller(id: Uuid): KeyCaller {
+    const present = this.#store.venueApiKeys.get(id);
+    if (present === undefined) throw refused('NOT_FOUND');
+    return this.#callerWith(present);
+  }
+
+  #verifiedOne(id: Uuid): void {
+    this.#verifying--;
+    const left = this.#verifyingOf.get(id)! - 1;
+    if (left === 0) this.#verifyingOf.delete(id);
+    else this.#verifyingOf.set(id, left);
+  }
+
+  #callerWith(key: VenueApiKey): KeyCaller {
+    const user = this.#store.users.get(key.userId);
+    if (user === undefined) throw new ApiError('account_not_found');
+    const known = this.#callers.get(key);
+    if (known?.of === user) return known.caller;
+    const base = { user, key: asKey(key), credentialId: key.id, scopes: SCOPES } as const;
+    const caller: KeyCaller = { ...base, placedVia: 'api', token: '' };
+    this.#callers.set(key, { of: user, caller });
+    return caller;
+  }
 }
 
-/** Drops the oldest entry of a full one. */
-function keepNewest(kept: Map<string, unknown> | Set<string>, max: number): void {
-  if (kept.size < max) return;
-  const [oldest] = kept.keys();
-  kept.delete(oldest!);
+/** A power of two. */
+const PLACES = 4096;
+/** Longer ones are not kept: a signature of ours with the longest path has 500. */
+const PLACE_BYTES = 640;
+const COMPARED_FIRST = 16;
+
+/**
+ * The requests that were signed well, for a client that sends one again: signature, text and key.
+ * They are bytes in places that their signatures choose, so that no garbage is made; one takes the
+ * place of another.
+ */
+class VerifiedRequests {
+  readonly #bytes = Buffer.alloc(PLACES * PLACE_BYTES);
+  readonly #lengths = new Uint16Array(PLACES);
+
+  has(name: string): boolean {
+    const place = placeOf(name);
+    const start = place * PLACE_BYTES;
+    const length = this.#lengths[place]!;
+    if (
+      this.#bytes.toString('utf8', start, start + COMPARED_FIRST) !== name.slice(0, COMPARED_FIRST)
+    )
+      return false;
+    return this.#bytes.toString('utf8', start, start + length) === name;
+  }
+
+  add(name: string): void {
+    const length = Buffer.byteLength(name);
+    if (length > PLACE_BYTES) return;
+    const place = placeOf(name);
+    this.#lengths[place] = this.#bytes.write(name, place * PLACE_BYTES);
+  }
+}
+
+/** Of the first characters of a signature, which are random. */
+function placeOf(name: string): number {
+  const [a, b, c] = [name.charCodeAt(0), name.charCodeAt(1), name.charCodeAt(2)];
+  return ((a * 61 + b) * 61 + c) % PLACES;
 }
 
 function asKey({ id, userId, label, createdAtMs }: VenueApiKey): Key {

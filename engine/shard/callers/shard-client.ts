@@ -1,7 +1,7 @@
 /**
  * One shard as the thread sees it that starts it, again after a failure too. Above a bound of waiting
  * requests callers get 503, and quotes of one market replace each other. In a cluster another node may
- * lead it. Rules D6 to D10, D74, N105, N114 (engine/RULES.md).
+ * lead it. Rules D6 to D10, D74, N105, N114, N166 (engine/RULES.md).
  */
 
 import type { Message, Packed } from '../../format/codec.ts';
@@ -70,6 +70,8 @@ export class ShardClient {
   readonly #follows = Promise.withResolvers<null>();
   /** One error for all callers while the same node leads. */
   #notLeader = new NotLeader(null);
+  /** The shard answers its last requests here: another node leads it then. */
+  #isHandingOver = false;
   #wasMade: boolean;
 
   constructor(options: ShardClientOptions) {
@@ -174,7 +176,8 @@ export class ShardClient {
 
   /** The replicator has news of who leads. */
   #noteReplica(): void {
-    const { leader } = this.#replicator!.state;
+    const { leader, movingTo } = this.#replicator!.state;
+    if (movingTo !== null && this.#state === 'open') return this.#handOver(movingTo);
     const address = leader?.address ?? null;
     if (address !== this.#notLeader.leader) this.#notLeader = new NotLeader(address);
     if (leader === null || (this.#state !== 'opening' && this.#state !== 'restarting')) return;
@@ -184,6 +187,16 @@ export class ShardClient {
     this.#follows.resolve(null);
     const { config, log } = this.#options;
     log.info({ path: config.path, leader: leader.node }, 'another node leads this shard');
+  }
+
+  /** Answers the requests that it has, and follows the node that leads then. Rule N166. */
+  #handOver(node: string): void {
+    this.#isHandingOver = true;
+    this.#state = 'restarting';
+    this.#notLeader = new NotLeader(null);
+    const { config, log } = this.#options;
+    log.info({ path: config.path, node }, 'the lead of this shard moves to another node');
+    this.#sendClose();
   }
 
   #serve(): readonly ChannelMemory[] {
@@ -263,17 +276,26 @@ export class ShardClient {
 
   /** Answers the queued requests, writes a checkpoint, ends the thread. */
   async close(): Promise<void> {
+    const follows = this.#state === 'following';
     this.#state = 'closed';
     this.#restarts.cancel();
     this.#repair.close();
     try {
       if (!this.#sender.isLinked) return;
-      // The shard's last message. Its thread ends instead of an answer.
-      this.#sender.send({ kind: 'close' }, { resolve() {}, reject() {} });
-      await this.#ended;
+      if (!this.#isHandingOver) this.#sendClose();
+      await this.#ended.catch((error: unknown) => {
+        // Another node leads, or may: the log alone counts here.
+        if (!(error instanceof Deposed)) throw error;
+      });
     } finally {
-      await this.#thread.destroy();
+      // A follower writes a checkpoint, which takes as long as a leader's.
+      await (follows ? this.#thread.destroy(null) : this.#thread.destroy());
     }
+  }
+
+  /** The shard's last message. Its thread ends instead of an answer. */
+  #sendClose(): void {
+    this.#sender.send({ kind: 'close' }, { resolve() {}, reject() {} });
   }
 
   /** The disk has space again: sends the shard the ticks that it could only show. */
@@ -308,11 +330,13 @@ export class ShardClient {
   #failed(error: Error): void {
     const { config, log } = this.#options;
     const reason = this.#thread.faultOf(error);
-    if (this.#state === 'open' && error instanceof Deposed) {
+    const wasServing = this.#state === 'open' || (this.#isHandingOver && this.#state !== 'closed');
+    this.#isHandingOver = false;
+    if (wasServing && error instanceof Deposed) {
       this.#state = 'restarting';
       log.info({ path: config.path, reason }, 'this node leads the shard no more; it follows');
       this.#restart();
-    } else if (this.#state === 'open') {
+    } else if (wasServing) {
       this.#state = 'restarting';
       this.#repair.failed(reason);
       log.error({ path: config.path, error: reason }, 'shard failed; starting it again');

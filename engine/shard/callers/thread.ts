@@ -128,10 +128,10 @@ export class ShardThread {
     return this.#fault.take() ?? String(error);
   }
 
-  /** Ends the thread, once it has released its files, or after `withinMs`. */
-  async destroy(withinMs = END_MAX_MS): Promise<void> {
+  /** Ends the thread, once it has released its files, or after `withinMs`; null: it has all time. */
+  async destroy(withinMs: number | null = END_MAX_MS): Promise<void> {
     this.#isDestroyed = true;
-    await this.#thread.close({ kind: 'end' }, withinMs);
+    await this.#thread.close({ kind: 'end' }, withinMs ?? undefined);
     this.#ended(DESTROYED);
     await this.#replicator?.close();
   }

@@ -51,6 +51,11 @@ export class ShardLog implements FactLog {
     return this.#writer.nextNumber - 1;
   }
 
+  /** The last fact that is on disk for certain, whatever the durability. */
+  get durableNumber(): number {
+    return this.#writer.durableNumber;
+  }
+
   /** Of all segments, up to the last record. */
   get bytes(): number {
     return this.#writer.bytes;

@@ -2,7 +2,7 @@
  * One shard: its state, its log, its checkpoints. In one synchronous step a batch is decided, its
  * facts are written, and it is answered. Meanwhile the callers' thread gathers the next batch. A
  * checkpoint is written beside the batches. In a cluster it may follow another node's shard first.
- * Rules D1 to D3, D8, D43, S15, N102, N108, N112 (engine/RULES.md).
+ * Rules D1 to D3, D8, D43, D102, S15, N102, N108, N112, N150 (engine/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -58,6 +58,10 @@ export type SharedByShard = {
 export interface Leadership extends RecordStore {
   /** Returns if the shard leads now. */
   confirm(): void;
+  /** The log's disk has the facts up to this one for certain. */
+  noteOnDisk(number: number): void;
+  /** After the last record: another node may lead. Throws if this one shall follow it. */
+  release(): void;
 }
 
 export class Shard {
@@ -68,6 +72,8 @@ export class Shard {
   readonly #config: ShardConfig;
   readonly #settledAtOnce: number;
   #factsSinceCheckpoint = 0;
+  /** `state.catalogEntries` of the last checkpoint. */
+  #catalogEntries = 0;
   /** The checkpoint being written. */
   #writing: Promise<void> | null = null;
   /** A checkpoint was cut off because the shard ends; there is no other. */
@@ -214,13 +220,18 @@ export class Shard {
    * that it does not make batches wait (`isBehind`).
    */
   get isSettlingPaused(): boolean {
-    const isHalfDue = this.#factsSinceCheckpoint * 2 >= this.#config.checkpointEveryFacts;
+    const isHalfDue = this.#replayedByStart * 2 >= this.#config.checkpointEveryFacts;
     return !this.state.pendingSettlements.isEmpty && this.isWriting && isHalfDue;
   }
 
   /** The last fact that is in the log. */
   get lastNumber(): number {
     return this.#log.lastNumber;
+  }
+
+  /** The last fact that the log's disk has for certain. */
+  get durableNumber(): number {
+    return this.#log.durableNumber;
   }
 
   /** A checkpoint is being written. It continues while the event loop of this thread turns. */
@@ -269,12 +280,23 @@ export class Shard {
     await this.#settled();
   }
 
-  /** Ends with a checkpoint if there is space, so that the next start replays nothing. */
+  /**
+   * Ends with a checkpoint if there is space, so that the next start replays nothing. In a cluster
+   * another node may lead meanwhile. Rejects with `Deposed` if this one shall follow it at once.
+   */
   async close(): Promise<void> {
     this.#checkpoints.hurry();
     this.#notePlaces();
+    this.#leadership?.release();
     await this.checkpoint();
     await this.abandon();
+  }
+
+  /** Ends as `close` does, without a fact of its own: its log is the leader's. */
+  async closeFollower(): Promise<void> {
+    invariant(this.#leadership === null, 'a leader closes as a follower does');
+    this.#checkpoints.hurry();
+    await this.checkpoint().finally(() => this.abandon());
   }
 
   /** The next start knows how far each order has come in its queue. Rule T154 (engine/RULES.md). */
@@ -340,6 +362,7 @@ export class Shard {
       if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
       throw error;
     }
+    this.#leadership?.noteOnDisk(this.#log.durableNumber);
     this.#isAhead = false;
     this.#factsSinceCheckpoint += count;
     this.#gauges.committed(this.#log, performance.now() - startedMs);
@@ -347,7 +370,12 @@ export class Shard {
   }
 
   get #isDue(): boolean {
-    return this.#factsSinceCheckpoint >= this.#config.checkpointEveryFacts;
+    return this.#replayedByStart >= this.#config.checkpointEveryFacts;
+  }
+
+  /** The facts that a start would replay. A catalog is the work of one for each instrument. Rule D102. */
+  get #replayedByStart(): number {
+    return this.#factsSinceCheckpoint + this.state.catalogEntries - this.#catalogEntries;
   }
 
   get #isOverdue(): boolean {
@@ -364,6 +392,7 @@ export class Shard {
     const isReferenceDataNew = state.referenceDataVersion !== this.#referenceDataVersion;
     this.#referenceDataVersion = state.referenceDataVersion;
     this.#factsSinceCheckpoint = 0;
+    this.#catalogEntries = state.catalogEntries;
     const { lastNumber: facts, tail } = this.#log;
     const head = { ...headOf(state), facts, tail };
     const written = this.#checkpoints.write({

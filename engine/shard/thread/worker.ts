@@ -1,7 +1,7 @@
 /**
  * The thread of one shard, as its callers start it. It opens the shard when it is asked to, and
  * then serves it until it is closed or fails. In a cluster it follows the shard's leader before, until
- * it leads. Rules D10, N101, N105, N108 (engine/RULES.md).
+ * it leads. Rules D10, N101, N105, N108, N150 (engine/RULES.md).
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
@@ -23,7 +23,7 @@ import { ShardGauges } from './shard-gauges.ts';
 export type ToShardThread =
   | { kind: 'open'; id: number }
   | { kind: 'serve'; channels: readonly ChannelMemory[] }
-  /** The last message: the thread ends without a checkpoint. */
+  /** The last message: the thread ends. Only a shard that follows writes a checkpoint (N150). */
   | { kind: 'end' };
 
 /** The result of `open`; for a damaged shard, its problem. */
@@ -85,11 +85,14 @@ async function follow(opened: Shard, memory: ReplicaMemory, id: number): Promise
     const { ReplicaEnd } = await import('../../replication/replica-end.ts');
     following = new ReplicaEnd(memory);
     const { number, payload } = opened.lastRecord;
+    following.noteOnDisk(opened.durableNumber);
     following.begin(number, payload);
     for (;;) {
       const record = await following.next();
+      if (isEnding) return false;
       if (record === null) break;
-      while (!opened.fold(record)) await sleep(SPACE_EVERY_MS);
+      while (!isEnding && !opened.fold(record)) await sleep(SPACE_EVERY_MS);
+      following.noteOnDisk(opened.durableNumber);
       if (opened.isBehind) await opened.caughtUp();
       else if (opened.isWriting) await turn();
     }
@@ -137,9 +140,11 @@ async function endThread(failed: Shard, error: unknown): Promise<void> {
 async function end(): Promise<void> {
   if (isEnding) return;
   isEnding = true;
+  const follows = following !== null;
   following?.stop();
   await opening;
-  await shard?.abandon().catch(() => undefined);
+  // If it has failed, its next start finds the last checkpoint.
+  await (follows ? shard?.closeFollower() : shard?.abandon())?.catch(() => undefined);
   process.exit(0);
 }
 

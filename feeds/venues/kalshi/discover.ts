@@ -108,7 +108,8 @@ export function kalshiFound(
     }
     const line = games.ofLines(ofEvent);
     if (line !== null && line.game !== null) {
-      return ofEvent.flatMap((market) => lineOf(venue, market, line.rest, line.game!, counts));
+      const of = { rest: line.rest, number: line.number, game: line.game };
+      return ofEvent.flatMap((market) => lineOf(venue, market, of, counts));
     }
     const timing = line ?? games.timingOf(ofEvent);
     return ofEvent.flatMap((one) => binaryOf(venue, one, timing, counts));
@@ -136,6 +137,15 @@ function winnersOf(venue: Venue, markets: readonly Market[], game: FoundGame): F
 
 /** When an event starts; without a start the day that its ticker names, if it is a game's. */
 type Timing = { start: Start | null; day: string | null };
+
+/** The game of an event that asks for a part of it; without the game, only its start. */
+type Line = Timing & {
+  game: FoundGame | null;
+  /** The part of its series after the league. */
+  rest: string;
+  /** Which set or map of the game the event asks for. */
+  number: number | null;
+};
 
 /** An event's ticker after the series. */
 type Stamp = { day: string; tickerMs: EpochMs | null; codes: string };
@@ -178,31 +188,30 @@ class Games {
     });
   }
 
-  /**
-   * The game of totals, spreads and props, and the part of their series after the league. If the
-   * game is not known, only its start. Null: the event is of no game.
-   */
-  ofLines(markets: readonly Market[]): ({ game: FoundGame | null; rest: string } & Timing) | null {
-    const [series, stampText, ...more] = markets[0]!.event.split('-');
+  /** The game of totals, spreads, props and periods. Null: the event is of no game. Rule K65. */
+  ofLines(markets: readonly Market[]): Line | null {
+    const [series, stampText, part = ''] = markets[0]!.event.split('-');
     const stamp = stampOf(stampText ?? '');
     const ofSeries = (series ?? '').replace(/^KX(?=.)/, '').toLowerCase();
-    if (stamp === null || more.length > 0) return null;
+    if (stamp === null) return null;
+    const number = /^\d{1,2}$/.test(part) ? Number(part) : null;
     const start = this.#startOf(markets, stamp);
     const { day } = stamp;
     const known = this.#known(ofSeries, stamp);
     if (known !== null) {
       const { name, game } = known;
-      return { game, rest: ofSeries.slice(name.length), start: game.start, day };
+      return { game, rest: ofSeries.slice(name.length), number, start: game.start, day };
     }
     const named = leagueBefore(ofSeries);
     if (named === null)
-      return stamp.tickerMs === null ? null : { game: null, rest: '', start, day };
+      return stamp.tickerMs === null ? null : { game: null, rest: '', number, start, day };
     const { league, rest } = named;
-    const teams = teamsByTable(markets, stamp.codes, league);
-    if (teams === null) return { game: null, rest, start, day };
+    const told = teamsByTable(markets, stamp.codes, league);
+    if (told === null) return { game: null, rest, number, start, day };
+    const { codes, ...teams } = told;
     const name = ofSeries.slice(0, ofSeries.length - rest.length);
-    const game = this.#add(name, league, stamp, { ...teams, start, isOver: false });
-    return { game, rest, start, day };
+    const game = this.#add(name, league, { ...stamp, codes }, { ...teams, start, isOver: false });
+    return { game, rest, number, start, day };
   }
 
   #add(
@@ -224,7 +233,9 @@ class Games {
     ofSeries: string,
     { day, tickerMs, codes }: Stamp,
   ): { name: string; game: FoundGame } | null {
-    const all = (this.#games.get(codes) ?? []).filter(({ name }) => ofSeries.startsWith(name));
+    const all = [codes, ...withoutTeam(codes)]
+      .flatMap((one) => this.#games.get(one) ?? [])
+      .filter(({ name }) => ofSeries.startsWith(name));
     const ofDay = all.filter((one) => one.day === day);
     const timed = ofDay.find(({ game }) => tickerMs !== null && game.start?.atMs === tickerMs);
     if (timed !== undefined) return timed;
@@ -283,6 +294,18 @@ function waysOf(codes: string): { codes: string; number: string | null }[] {
   return [whole, { codes: numbered[1]!, number: numbered[2]!.toLowerCase() }];
 }
 
+const TEAM_CODE_MAX = 5;
+
+/** If the code ends in one of its teams once more, as `KCDENKC` does, it without that. Rule K65. */
+function withoutTeam(codes: string): string[] {
+  return Array.from({ length: TEAM_CODE_MAX - 1 }, (_, at) => at + 2).flatMap((length) => {
+    const [game, team] = [codes.slice(0, -length), codes.slice(-length)];
+    const teams = game.replace(/G\d$/, '');
+    const isOne = teams.length > team.length && (teams.startsWith(team) || teams.endsWith(team));
+    return isOne ? [game] : [];
+  });
+}
+
 /** Both teams, from the markets' codes and names. Null: they do not fit the event's code. */
 function teamsOf(markets: readonly Market[], stampCodes: string, league: string): Teams | null {
   const legs = markets.filter((market) => codeOf(market) !== TIE);
@@ -322,17 +345,23 @@ function isCrossed(league: string, codes: [string, string], names: [string?, str
   return first === second || namesOfCodes(league, codes, [first, second]) === 'crossed';
 }
 
-/** Without a winner's market: by the league's table, else by the names in a title. */
+/**
+ * Without a winner's market: by the league's table, else by the names in a title. `codes`: the event's
+ * code without a team that it names once more.
+ */
 function teamsByTable(
   markets: readonly Market[],
   stampCodes: string,
   league: string,
-): Teams | null {
-  for (const { codes, number } of waysOf(stampCodes)) {
+): (Teams & { codes: string }) | null {
+  const all = [stampCodes, ...withoutTeam(stampCodes)].flatMap((whole) => {
+    return waysOf(whole).map((way) => ({ whole, ...way }));
+  });
+  for (const { whole, codes, number } of all) {
     const parted = partedCodes(league, codes);
     if (parted !== null) {
       const [first, second] = parted.map((code) => knownTeam(league, code)!);
-      return { ...inOrder(league, first!, second!), number };
+      return { ...inOrder(league, first!, second!), number, codes: whole };
     }
     const names = pairIn(markets[0]!);
     const pair = names === null ? null : partedByNames(league, codes, names);
@@ -340,7 +369,8 @@ function teamsByTable(
     const order = namesOfCodes(league, pair, names);
     if (order === null) continue;
     const [a, b] = order === 'straight' ? names : [names[1], names[0]];
-    return { ...inOrder(league, { code: pair[0], name: a }, { code: pair[1], name: b }), number };
+    const teams = inOrder(league, { code: pair[0], name: a }, { code: pair[1], name: b });
+    return { ...teams, number, codes: whole };
   }
   return null;
 }
@@ -365,6 +395,11 @@ const AFTER_NAMES = new RegExp(
   'i',
 );
 
+const QUESTION = /^(?:will|who|what|which|how|does|did|is|can)\s/i;
+/** The names that a question ends in: `Will Coco Gauff win set 1 in the Korneeva vs Gauff`. */
+const ASKED_OF =
+  /^(?:will|who|what|which|how|does|did|is|can)\s.*\b(?:the|of|in|during|between) (.{1,120}? (?:vs\.?|v\.?|at|@) .+)$/i;
+
 /**
  * The two names of a title, in its order: of `Milwaukee vs Pittsburgh Winner?`, and of `Will Coco
  * Gauff win the Korneeva vs Gauff: Round Of 16 match?`.
@@ -372,7 +407,8 @@ const AFTER_NAMES = new RegExp(
 function pairIn({ fields }: Market): [string, string] | null {
   for (const text of [fields.title, fields.eventTitle]) {
     const words = textOf(text) ?? '';
-    const asked = /^Will .+? (?:win|beat|be in) the (.+)$/i.exec(words)?.[1] ?? words;
+    const asked = ASKED_OF.exec(words)?.[1] ?? words;
+    if (QUESTION.test(asked)) continue;
     const match = /^(.{1,120}?) (?:vs\.?|v\.?|at|@) (.{1,200})$/i.exec(asked);
     if (match === null) continue;
     const [first, second] = [match[1]!, match[2]!].map((name) => {
@@ -407,7 +443,7 @@ const PERIOD_PARTS: [pattern: RegExp, period: InstrumentEntry['period'], word: s
   [/^1p(?!t)|1p$/, 'p1', null],
   [/^2p(?!t)|2p$/, 'p2', null],
   [/^3p(?!t)|3p$/, 'p3', null],
-  [/^rfi$/, 'inning_1', 'runs'],
+  [/^(?=rfi$)/, 'inning_1', null],
   [/^(?:set1|1set|s1(?!\w))|set1$/, 'set_1', null],
   [/^f5/, 'game', 'first 5 innings'],
 ];
@@ -422,7 +458,13 @@ const STATS: Record<string, string> = {
   ...{ rshyds: 'rushing yards', rec: 'receptions', passtds: 'passing touchdowns' },
   ...{ anytd: 'any touchdown', firsttd: 'first touchdown', '2td': 'two touchdowns' },
   ...{ goal: 'goals', firstgoal: 'first goal', saves: 'saves', sog: 'shots on goal' },
-  ...{ btts: 'both teams score', corners: 'corners', score: 'score', gtotal: 'total games' },
+  ...{
+    rfi: 'runs',
+    btts: 'both teams score',
+    corners: 'corners',
+    score: 'score',
+    gtotal: 'total games',
+  },
   ...{ map: 'map', totalmaps: 'total maps', setwinner: 'set winner', winner: 'winner' },
 };
 const TYPES: Record<string, InstrumentEntry['marketType']> = {
@@ -436,8 +478,7 @@ const TYPES: Record<string, InstrumentEntry['marketType']> = {
 function lineOf(
   venue: Venue,
   market: Market,
-  rest: string,
-  game: FoundGame,
+  { rest, number, game }: Pick<Line, 'rest' | 'number'> & { game: FoundGame },
   counts: Counts,
 ): Found[] {
   const { ticker, event, fields } = market;
@@ -454,9 +495,12 @@ function lineOf(
   const isTeams = told === 'spread' || told === 'team_total';
   const marketType = told === undefined || (isTeams && team === null) ? undefined : told;
   const person = told === undefined && team === null ? personOf(market) : null;
-  const counted = told ?? STATS[core] ?? (core === '' ? 'winner' : core);
+  const named = told ?? STATS[core] ?? (core === '' ? 'winner' : core);
+  const counted = number === null ? named : `${named} ${number}`;
   const stat =
-    told !== undefined && words === null ? null : [words, counted].filter(Boolean).join(' ');
+    told !== undefined && words === null && number === null
+      ? null
+      : [words, counted].filter(Boolean).join(' ');
   const type = marketType ?? (person === null ? 'other' : 'player_prop');
   const subject = type === 'total' ? null : (team ?? person);
   const yes = textOf(fields.yes_sub_title, 120);
@@ -485,10 +529,15 @@ function lineOf(
   return [{ kind: 'other', entry, game, listing: listingOf(place) }];
 }
 
-/** The team that the ticker's last part names: `SEA2` of a spread. */
+/**
+ * The team that the ticker's last part names, as `SEA2` of a spread, or that its event names once
+ * more, as `KCDENKC`.
+ */
 function teamOf(market: Market, { league, away, home }: FoundGame): Team | null {
   const code = codeOf(market);
-  const codes = [code, code.replace(/\d+$/, '')].map((one) => codeNamed(league, one));
+  const ofEvent = stampOf(market.event.split('-')[1] ?? '')?.codes ?? '';
+  const again = withoutTeam(ofEvent).map((game) => ofEvent.slice(game.length));
+  const codes = [code, code.replace(/\d+$/, ''), ...again].map((one) => codeNamed(league, one));
   return [away, home].find((team) => codes.includes(codeNamed(league, team.code))) ?? null;
 }
 
@@ -522,10 +571,19 @@ function binaryOf(
     const place = { venue, venueMarketId: ticker, sideLabel, venueEvent: event };
     const opensAt = timeOf(fields.open_time);
     const strike = strikeOf(fields) ?? null;
-    const entry = binaryEntry({ ...place, league, opensAt, closesAt, strike, ...timing });
+    const start = timing.start ?? (timing.day === null ? ownStart(fields, closesAt) : null);
+    const entry = binaryEntry({ ...place, league, opensAt, closesAt, strike, ...timing, start });
     return [{ kind: 'other', entry, game: null, listing: listingOf(place) }];
   }
   return [];
+}
+
+/** When the venue says that it happens, if that is while the market is open. Rule K66. */
+function ownStart({ occurrence_datetime, open_time }: Json, closesAt: string): Start | null {
+  const atMs = parseInstant(occurrence_datetime);
+  if (atMs === null || atMs >= Date.parse(closesAt)) return null;
+  const opensMs = parseInstant(open_time);
+  return opensMs !== null && atMs < opensMs ? null : { atMs, source: 'venue' };
 }
 
 function strikeOf({ strike_type, floor_strike, cap_strike }: Json): InstrumentEntry['strike'] {

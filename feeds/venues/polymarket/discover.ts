@@ -55,12 +55,13 @@ type Outcome = { name: string; token: string };
 
 export function polymarketFound(venue: Venue, markets: readonly Json[], counts: Counts): Found[] {
   const slugs = new Set(markets.map(({ slug }) => wordOf(slug)));
+  const titles = titlesOf(markets);
   const games = new Map<string, FoundGame>();
   const legs = new Map<Json, Found[]>();
   for (const market of markets) {
     const outcomes = outcomesOf(market);
     if (outcomes.length !== 2 || !isOfAGame(market, 'moneyline')) continue;
-    const found = legsOf(venue, market, outcomes, slugs);
+    const found = legsOf(venue, market, outcomes, { slugs, titles });
     if (found === null) continue;
     legs.set(market, found);
     games.set(eventOf(market), found[0]!.game!);
@@ -138,6 +139,17 @@ function toldOf({ teams }: Json, code: string): { name: string | null; ordering:
   };
 }
 
+/** The venue's names of the legs of games, by their slugs. One leg tells the opponent of another. */
+function titlesOf(markets: readonly Json[]): Map<string, string> {
+  const titles = new Map<string, string>();
+  for (const market of markets) {
+    const title = textOf(market.groupItemTitle, 120);
+    if (title === null || !isOfAGame(market, 'moneyline')) continue;
+    titles.set(wordOf(market.slug), title);
+  }
+  return titles;
+}
+
 /**
  * The winner's markets of a game. A slug has the codes, and outcomes have the names. The names tell
  * which belongs to which, never their order. Null: they do not fit.
@@ -146,7 +158,7 @@ function legsOf(
   venue: Venue,
   market: Json,
   outcomes: readonly Outcome[],
-  slugs: ReadonlySet<string>,
+  { slugs, titles }: { slugs: ReadonlySet<string>; titles: ReadonlyMap<string, string> },
 ): Found[] | null {
   const [, ownLeague, first, second, , rest] = GAME_SLUG.exec(wordOf(market.slug))!;
   const league = gameLeagueOf(ownLeague!);
@@ -155,7 +167,9 @@ function legsOf(
   const codes = [first!.toUpperCase(), second!.toUpperCase()] as const;
   const told = [toldOf(market, first!), toldOf(market, second!)] as const;
   const leg = rest === 'draw' || rest === 'tie' ? TIE : rest?.toUpperCase();
-  let names: [string | null, string | null] = [told[0].name, told[1].name];
+  const named = (at: 0 | 1) =>
+    told[at].name ?? titles.get(`${event}-${codes[at].toLowerCase()}`) ?? null;
+  let names: [string | null, string | null] = [named(0), named(1)];
   let order: 'straight' | 'crossed' = 'straight';
   if (isYesNo(outcomes)) {
     const at = codes.indexOf(leg ?? '');

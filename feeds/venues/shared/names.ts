@@ -12,6 +12,7 @@ import type { Team } from '../../../engine/rules/catalog-entries.ts';
 const LEAGUES: Record<string, string> = {
   // Colleges: NCAA by Kalshi, CFB and CBB by Polymarket.
   ...{ ncaaf: 'cfb', ncaafb: 'cfb', ncaamb: 'cbb', ncaab: 'cbb', ncaabb: 'cbb', ncaawb: 'cwbb' },
+  uefanl: 'unl',
   ...{ lal: 'laliga', esp: 'laliga', laliga1: 'laliga', sea: 'seriea', ita: 'seriea' },
   ...{ bun: 'bundesliga', bl1: 'bundesliga', ger: 'bundesliga', bundesliga1: 'bundesliga' },
   ...{
@@ -107,7 +108,7 @@ const ROSTERS: Record<string, string> = {
   mlb:
     'ARI,AZ Arizona Diamondbacks|ATL Atlanta Braves|BAL Baltimore Orioles|BOS Boston Red Sox|' +
     'CHC Chicago Cubs|CWS,CHW Chicago White Sox|CIN Cincinnati Reds|CLE Cleveland Guardians|' +
-    'COL Colorado Rockies|DET Detroit Tigers|HOU Houston Astros|KC,KCR Kansas City Royals|' +
+    'COL Colorado Rockies|DET Detroit Tigers|HOU Houston Astros|KC,KCR,KAN Kansas City Royals|' +
     'LAA,ANA Los Angeles Angels|LAD Los Angeles Dodgers|MIA Miami Marlins|' +
     'MIL Milwaukee Brewers|MIN Minnesota Twins|NYM New York Mets|NYY New York Yankees|' +
     'ATH,OAK Athletics|PHI Philadelphia Phillies|PIT Pittsburgh Pirates|SD,SDP San Diego Padres|' +
@@ -123,7 +124,7 @@ const ROSTERS: Record<string, string> = {
     'NYI New York Islanders|NYR New York Rangers|OTT Ottawa Senators|PHI Philadelphia Flyers|' +
     'PIT Pittsburgh Penguins|SJS,SJ San Jose Sharks|SEA Seattle Kraken|STL St. Louis Blues|' +
     'TBL,TB Tampa Bay Lightning|TOR Toronto Maple Leafs|UTA,UTAH Utah Mammoth|' +
-    'VAN Vancouver Canucks|VGK,VEG,LV Vegas Golden Knights|WPG,WIN Winnipeg Jets|' +
+    'VAN Vancouver Canucks|VGK,VEG,LV,LAS Vegas Golden Knights|WPG,WIN Winnipeg Jets|' +
     'WSH,WAS Washington Capitals',
   // Codes that do not follow from the name.
   cfb:
@@ -138,6 +139,9 @@ const ROSTERS: Record<string, string> = {
   bundesliga: 'BMU,BAY,FCB Bayern Munich|BVB,DOR Borussia Dortmund|LEV,B04 Bayer Leverkusen',
   ligue1: 'PSG Paris Saint-Germain|OM,MAR Marseille|OL,LYO Lyon|ASM,MON Monaco',
 };
+
+// The same colleges.
+ROSTERS.cwbb = ROSTERS.cbb!;
 
 type Known = { code: string; name: string };
 const KNOWN = new Map<string, Known>();
@@ -189,16 +193,24 @@ const FILLERS = new Set('fc cf afc sc ac cd ud club the de esports gaming team'.
 
 /** `Atlético Madrid FC` as `atletico madrid`, in words. */
 export function wordsOf(name: string): string[] {
-  const plain = name.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
-  const words = plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+  const words = allWordsOf(name);
   const telling = words.filter((word) => !FILLERS.has(word));
   return telling.length === 0 ? words : telling;
 }
 
-/** Whether each word of the shorter name begins a word of the longer one, in order. */
+function allWordsOf(name: string): string[] {
+  const plain = name.normalize('NFD').replaceAll(/\p{M}/gu, '').toLowerCase();
+  return plain.split(/[^\p{L}\p{N}]+/u).filter((word) => word !== '');
+}
+
+/**
+ * Whether each word of the shorter name begins a word of the longer one, in order, or both have the
+ * same words: a person's own name may be first or last.
+ */
 export function isSameName(a: string, b: string): boolean {
   const [short, long] = [wordsOf(a), wordsOf(b)].sort((x, y) => x.length - y.length);
   if (short!.length === 0) return false;
+  if (short!.toSorted().join(' ') === long!.toSorted().join(' ')) return true;
   let at = 0;
   for (const word of short!) {
     while (at < long!.length && !isBegun(word, long![at]!)) at++;
@@ -227,10 +239,26 @@ function fitOf(league: string, code: string, name: string, told: string | null):
   const known = told ?? knownTeam(league, upper)?.name ?? null;
   if (known !== null) return isSameName(known, name) ? 4 : 0;
   const letters = upper.toLowerCase();
-  const words = wordsOf(name);
-  if (words.some((word) => word.startsWith(letters) || letters.startsWith(word))) return 3;
-  if (isOfBeginnings(letters, words)) return 2;
-  return isWithin(letters, words.join('')) ? 1 : 0;
+  const fit = fitOfLetters(letters, name);
+  if (fit > 0) return fit;
+  // `ts8` is the eighth code of its kind.
+  const plain = letters.replace(/\d+$/, '');
+  const isNumbered = plain !== letters && plain.length >= LETTERS_MIN;
+  return isNumbered && fitOfLetters(plain, name) > 0 ? 1 : 0;
+}
+
+/** Of a code without its number. */
+const LETTERS_MIN = 2;
+/** A shorter word begins many a code: `LA` is not the word of LAFC. */
+const WORD_MIN = 3;
+
+function fitOfLetters(letters: string, name: string): number {
+  const isBegunBy = (word: string) => word.length >= WORD_MIN && letters.startsWith(word);
+  if (wordsOf(name).some((word) => word.startsWith(letters) || isBegunBy(word))) return 3;
+  // Some codes have the words that say little, as DEMINAUR.
+  const ways = [wordsOf(name), allWordsOf(name)];
+  if (ways.some((words) => isOfBeginnings(letters, words))) return 2;
+  return ways.some((words) => isWithin(letters, words.join(''))) ? 1 : 0;
 }
 
 /** `nyy` of New York Yankees: each part of the code begins a word. */

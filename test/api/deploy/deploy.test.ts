@@ -38,6 +38,38 @@ test('.dockerignore: lets through what is copied, and nothing else', (t) => {
   t.deepEqual(patterns.slice(1).sort(), [...new Set(copied)].map((name) => `!${name}`).sort());
 });
 
+test('O39: compose.yml: three nodes of one cluster, over the members of etcd beside them, as cluster.env has them', (t) => {
+  const text = read('api/deploy/compose.yml');
+  const found = [...text.matchAll(/^ +PAPERBOOK_CLUSTER: '(.*)'$/gm)].map(([, value]) => value!);
+  const env = { PAPERBOOK_DURABILITY: 'commit', PAPERBOOK_BEHIND_TLS_PROXY: 'on' };
+  const clusters = found.map(
+    (value) => loadConfig({ ...env, PAPERBOOK_CLUSTER: value }, null).cluster!,
+  );
+  t.deepEqual(
+    clusters.map(({ node }) => node),
+    ['one', 'two', 'three'],
+  );
+  t.is(new Set(clusters.map(({ address }) => address)).size, 3);
+  for (const [at, { node, address, etcd }] of clusters.entries()) {
+    t.deepEqual(etcd, clusters[0]!.etcd);
+    const service = new RegExp(
+      `^  ${node}:\\n    <<: \\*node\\n    volumes: \\['${node}:/data'\\]\\n    ports: \\['(.*):8080'\\]$`,
+      'm',
+    );
+    t.is(service.exec(text)?.[1], address.replace('http://', ''));
+    t.true(text.includes(`ETCD_ADVERTISE_CLIENT_URLS: ${etcd[at]}\n`));
+  }
+  const alone = /^PAPERBOOK_CLUSTER='(.*)'$/m.exec(read('api/deploy/cluster.env'))![1]!;
+  const { cluster } = loadConfig({ ...env, PAPERBOOK_CLUSTER: alone }, null);
+  t.is(cluster?.name, clusters[0]!.name);
+  for (const line of read('api/deploy/etcd.conf').matchAll(/^(ETCD_\w+)=(\w+)$/gm)) {
+    const [, name, value] = line;
+    if (name === 'ETCD_NAME') continue;
+    const same = text.match(new RegExp(`^ +${name}: '?${value}'?$`, 'gm'));
+    t.is(same?.length, 3, name);
+  }
+});
+
 const hasSystemd = spawnSync('systemd-analyze', ['--version']).status === 0;
 // Without systemd-analyze this one is shown as skipped.
 (hasSystemd ? test : test.skip)('paperbook.service: known keys, little exposure', (t) => {

@@ -11,6 +11,7 @@ import { startApi } from '../support.ts';
 
 const ROOT = (name: string) => new URL(`../../../${name}`, import.meta.url);
 const FILLS = { fills: 2, contracts: 30 };
+const SPACE = { fileBytes: 900, usedBytes: 400, quotaBytes: 1000, isRefusing: false };
 const SHARD: ShardStatus = {
   state: 'open',
   ...{ repaired: null, problem: null, restartProblem: null, lastFailure: null },
@@ -114,7 +115,7 @@ test('O30: shards, disk, switches and version have metrics, and a value of each 
   const shards = serviceMetrics({
     statuses: [SHARD, { ...SHARD, state: 'restarting', problem: 'full', progress: null }],
     ...{ nowMs: 61_000, dataDir: '.', switches: { venueData: false, trading: true } },
-    ...{ results: [], streamConnections: 0 },
+    ...{ results: [], streamConnections: 0, etcd: null },
   });
   for (const line of [
     'paperbook_shard_state{shard="0",state="open"} 1',
@@ -155,12 +156,13 @@ test('O31: the process has the metrics of prom-client; refused sign-ins are coun
     dataDir: '.',
     switches: { venueData: true, trading: true },
     results: [],
+    etcd: null,
   };
   const shown = metrics.text('ready', [], discovery as never, 0, service);
   t.regex(shown, /^paperbook_sign_in_failures_total 3$/m);
 });
 
-test('O34: orders by outcome, fills by model, results, and connections of the stream', async (t) => {
+test('O34, O38: orders by outcome, fills by model, results, connections of the stream, and the space of etcd', async (t) => {
   const api = await startApi(t);
   const { text } = await api.admin('GET', '/metrics', { token: null });
   t.regex(text, /^paperbook_stream_connections 0$/m);
@@ -168,7 +170,11 @@ test('O34: orders by outcome, fills by model, results, and connections of the st
   const shown = serviceMetrics({
     statuses: [SHARD],
     ...{ nowMs: 61_000, dataDir: '.', switches: { venueData: false, trading: true } },
-    ...{ results: [{ result: 'no', state: 'final', markets: 6 }], streamConnections: 3 },
+    ...{
+      results: [{ result: 'no', state: 'final', markets: 6 }],
+      streamConnections: 3,
+      etcd: SPACE,
+    },
   });
   for (const line of [
     'paperbook_orders_placed_total{shard="0"} 9',
@@ -180,6 +186,10 @@ test('O34: orders by outcome, fills by model, results, and connections of the st
     'paperbook_fill_contracts_total{shard="0",model="queue"} 30',
     'paperbook_market_results{result="no",state="final"} 6',
     'paperbook_stream_connections 3',
+    'paperbook_etcd_file_bytes 900',
+    'paperbook_etcd_used_bytes 400',
+    'paperbook_etcd_quota_bytes 1000',
+    'paperbook_etcd_refusing 0',
   ]) {
     t.true(shown.includes(line), line);
   }
@@ -194,7 +204,11 @@ test('O32: the dashboard and the alerts name metrics that there are', async (t) 
   const api = await startApi(t);
   await api.call('GET', '/status');
   const { text } = await api.admin('GET', '/metrics', { token: null });
-  const names = namesIn(text);
+  const ofCluster = serviceMetrics({
+    ...{ statuses: [], nowMs: 0, dataDir: '.', switches: { venueData: false, trading: true } },
+    ...{ results: [], streamConnections: 0, etcd: SPACE },
+  });
+  const names = namesIn([text, ...ofCluster].join('\n'));
   const dashboard = readFileSync(ROOT('api/deploy/grafana-dashboard.json'), 'utf8');
   const { panels } = JSON.parse(dashboard) as {
     panels: { title: string; targets: { expr: string }[] }[];
@@ -216,5 +230,5 @@ withPromtool('O32: promtool takes the alerts', async (t) => {
   const { stdout } = await promisify(execFile)('promtool', [
     ...['check', 'rules', fileURLToPath(ROOT('api/deploy/alerts.yml'))],
   ]);
-  t.regex(stdout, /SUCCESS: 14 rules found/);
+  t.regex(stdout, /SUCCESS: 15 rules found/);
 });

@@ -1,5 +1,10 @@
 /** How requests that come at once share the turns of the event loop. */
+import type * as uws from 'uWebSockets.js';
 import test from 'ava';
+import { BodylessResponses } from '../../../api/http/bodyless-responses.ts';
+import { headerLines } from '../../../api/http/header-lines.ts';
+import { HttpContext } from '../../../api/http/http-context.ts';
+import { RelayedRequest } from '../../../api/http/relayed-request.ts';
 import { RequestTurns } from '../../../api/http/request-turns.ts';
 import { RawConnection, request } from '../raw-connection.ts';
 import { startApi } from '../support.ts';
@@ -118,4 +123,21 @@ test('Q21, A9: a body that comes while its request waits is read whole', async (
     await raw.until(({ text, isClosed }) => isClosed || text.endsWith('}}'));
     t.regex(raw.text, /^HTTP\/1.1 400 [\s\S]*"action is required"}}$/);
   }
+});
+
+test('Q21, A202: callers at one address are told apart by their credential, a signing key too', (t) => {
+  const sentBy = (...headers: string[]) => {
+    const head = { method: 'GET', path: '/', query: '', headers, address: '', isHandshake: false };
+    const res = { getRemoteAddressAsText: () => Buffer.from('10.0.0.1') };
+    const [response, request] = [res, new RelayedRequest(head)] as unknown as [
+      uws.HttpResponse,
+      uws.HttpRequest,
+    ];
+    const options = { headers: headerLines([]), isBehindProxy: false, onAnswer: null };
+    const held = { count: 0, whenNone: null, bare: new BodylessResponses() };
+    return new HttpContext(response, request, options, held).sentBy;
+  };
+  t.is(sentBy('kalshi-access-key', 'one'), 'one');
+  t.is(sentBy('authorization', 'Bearer two'), 'Bearer two');
+  t.is(sentBy(), '10.0.0.1');
 });

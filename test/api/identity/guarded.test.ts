@@ -2,9 +2,11 @@ import { statSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { open } from 'lmdb';
+import { newUuid } from '../../../api/base/uuid.ts';
 import { guardWrites } from '../../../api/identity/disk-guard.ts';
 import { newKey } from '../../../api/identity/keys.ts';
 import { newOrganization } from '../../../api/identity/organizations.ts';
+import { newSession } from '../../../api/identity/sessions.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { newUser } from '../../../api/identity/users.ts';
 import { DiskFull } from '../../../engine/log/disk-full.ts';
@@ -85,6 +87,10 @@ limited(
     const { key: known } = newKey(user.id, {}, 'cli', 0);
     await store.putKey(known);
     const free = newOrganization({ slug: 'acme', name: 'Acme' }, 0);
+    const { session } = newSession({ userId: user.id, isGuest: false }, Date.now());
+    await store.sessions.add(session);
+    const pair = { id: newUuid(0), userId: user.id, label: '', publicKeyPem: '', createdAtMs: 0 };
+    await store.venueApiKeys.add(pair);
     limitFiles(t, statSync(path.join(dir, 'control', 'data.mdb')).size);
     // Until nothing goes any more: the file is longer than what is in use of it.
     const filled = async () => {
@@ -95,6 +101,12 @@ limited(
       }
     };
     await t.throwsAsync(filled(), { instanceOf: DiskFull });
+    for (const length of [100_000, 4000, 100]) {
+      const full = async () => {
+        for (;;) await store.passwords.put(newUuid(0), 'x'.repeat(length));
+      };
+      await t.throwsAsync(full(), { instanceOf: DiskFull });
+    }
     const next = newUser({ email: 'next@example.com' }, 1);
     await t.throwsAsync(store.addUser(next), { instanceOf: DiskFull });
     t.is(store.userByEmail('next@example.com'), undefined);
@@ -113,6 +125,10 @@ limited(
     const revoked = { ...known, revokedAtMs: 1 };
     await t.throwsAsync(store.putKey(revoked), { instanceOf: DiskFull });
     t.deepEqual(store.keyByHash(known.hash), revoked, 'a revoked key is revoked');
+    await t.throwsAsync(store.sessions.end([session.id]), { instanceOf: DiskFull });
+    t.is(store.sessions.get(session.id, Date.now()), undefined, 'an ended session has ended');
+    await t.throwsAsync(store.venueApiKeys.remove(pair), { instanceOf: DiskFull });
+    t.deepEqual(store.venueApiKeys.of(user.id), [], 'a revoked pair is revoked');
     unlimitFiles();
     await store.addUser(next);
     await store.organizations.add(free);

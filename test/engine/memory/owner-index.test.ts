@@ -67,6 +67,8 @@ test('lists answer as plain arrays under random joining and leaving', (t) => {
         else removeOne(owner, pick);
         for (const [each, rows] of naive.entries()) {
           t.deepEqual([...lists.of(each)], rows);
+          const isWanted = (row: number) => row % 2 === pick % 2;
+          t.deepEqual(lists.having(each, isWanted), rows.filter(isWanted));
           t.is(lists.count(each), rows.length);
         }
       }

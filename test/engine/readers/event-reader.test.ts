@@ -6,7 +6,7 @@ import { AccountEventSource } from '../../../engine/readers/account-event-source
 import type { AccountEvent } from '../../../engine/readers/account-events.ts';
 import { type EventAnswer, EventReader } from '../../../engine/readers/event-reader.ts';
 import type { Shard } from '../../../engine/shard/thread/shard.ts';
-import { Unavailable } from '../../../engine/threads/unavailable.ts';
+import { NotLeader, Unavailable } from '../../../engine/threads/unavailable.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { tempDir } from '../shard/engine-process.ts';
 import { openShard } from '../shard/environment.ts';
@@ -170,4 +170,26 @@ test('D60, J34: many questions of one account make another wait for one of them'
   all.push(ask(BOB, 'bob'));
   await Promise.all(all);
   t.true(answered.indexOf('bob') <= 2, `after ${answered.indexOf('bob')}`);
+});
+
+test('N151: in a cluster a log is read once the shard has answered, and not where another node leads', async (t) => {
+  const dataDir = tempDir(t);
+  const shard = await start(dataDir);
+  t.teardown(() => shard.abandon());
+  let leads = true;
+  const confirm = async () => {
+    if (!leads) throw new NotLeader('http://other');
+    // As the shard may answer what came meanwhile.
+    place(shard, ALICE, 5);
+  };
+  const log = { info() {}, warn() {}, error() {} };
+  const source = new AccountEventSource({ dataDir, shards: 1, log, confirm });
+  t.teardown(() => source.close());
+  const { events } = await source.page(ALICE, ALICE, 0, 10);
+  t.is(events.length, 1);
+  t.is(await source.receipt(ALICE, ALICE, { trade: ALICE }), null);
+  t.is((await source.page(ALICE, ALICE, 0, 10)).events.length, 3);
+  leads = false;
+  await t.throwsAsync(source.page(ALICE, ALICE, 0, 10), { instanceOf: NotLeader });
+  await t.throwsAsync(source.receipt(ALICE, ALICE, { trade: ALICE }), { instanceOf: NotLeader });
 });

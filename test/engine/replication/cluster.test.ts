@@ -5,10 +5,14 @@ import {
   joinCluster,
 } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
-import { shardKeys } from '../../../engine/replication/shard-replica.ts';
+import { addMember } from '../../../engine/replication/members.ts';
+import { logKeys } from '../../../engine/replication/shard-replica.ts';
 import { EtcdDouble } from './etcd.ts';
 
-const IDENTITY: ClusterIdentity = { directory: 'of-one', shards: 2, formatVersion: 1 };
+const IDENTITY: ClusterIdentity = {
+  ...{ directory: 'of-one', shards: 2, formatVersion: 1 },
+  segmentBytes: 2 ** 26,
+};
 
 test('N110: a node of other data, of another number of shards or another secret is refused', async (t) => {
   const server = await EtcdDouble.start();
@@ -21,6 +25,9 @@ test('N110: a node of other data, of another number of shards or another secret 
     message: 'the cluster test has the data directory of-one, and this node of-two',
   });
   await t.throwsAsync(join({ shards: 1 }), { message: /number of shards: 2, and this node 1/ });
+  await t.throwsAsync(join({ segmentBytes: 4096 }), {
+    message: 'the cluster test has segments of so many bytes: 67108864, and this node 4096',
+  });
   const error = await t.throwsAsync(join({}, 'another'), { message: /has another secret/ });
   t.false(error?.message.includes('of the cluster'));
   await joinCluster(etcd, 'other', { ...IDENTITY, shards: 1 }, 'another');
@@ -28,12 +35,12 @@ test('N110: a node of other data, of another number of shards or another secret 
   server.stop();
 });
 
-test('N117: the status of a cluster names who leads each shard, and how far it is', async (t) => {
+test('N117, N136: the status of a cluster names who leads each log, how far it is, and what members have', async (t) => {
   const server = await EtcdDouble.start();
   const etcd = new EtcdClient([server.url]);
-  t.is(await clusterStatus(etcd, 'test'), null);
+  await t.throwsAsync(clusterStatus(etcd, 'test'), { message: 'etcd knows no cluster test' });
   await joinCluster(etcd, 'test', IDENTITY, 'of the cluster');
-  const { head, leader } = shardKeys('test', 1);
+  const { head, leader } = logKeys('test', 'shard/1');
   const one = { node: 'one', address: 'https://one' };
   await etcd.transact(
     [],
@@ -42,10 +49,30 @@ test('N117: the status of a cluster names who leads each shard, and how far it i
       { put: leader, value: JSON.stringify(one) },
     ],
   );
-  t.deepEqual(await clusterStatus(etcd, 'test'), [
-    { shard: 0, leader: null, epoch: null, lastFact: null },
-    { shard: 1, leader: one, epoch: 7, lastFact: 120 },
-  ]);
+  await etcd.transact(
+    [],
+    [
+      { put: logKeys('test', 'control').head, value: '5.3.77' },
+      { put: 'paperbook/test/node/one', value: JSON.stringify({ ...one, applied: 2 }) },
+    ],
+  );
+  const joining = { isEmpty: false, shards: 2 };
+  await addMember(etcd, 'test', one, joining);
+  await addMember(etcd, 'test', { node: 'two', address: 'https://old' }, joining);
+  await addMember(etcd, 'test', { node: 'two', address: 'https://two' }, joining);
+  await etcd.transact([], [{ put: logKeys('test', 'shard/1').has('two'), value: '118' }]);
+  t.deepEqual(await clusterStatus(etcd, 'test'), {
+    shards: [
+      { shard: 0, leader: null, epoch: null, lastFact: null },
+      { shard: 1, leader: one, epoch: 7, lastFact: 120 },
+    ],
+    control: { leader: null, epoch: 5, lastFact: 3 },
+    nodes: [{ ...one, applied: 2 }],
+    members: [
+      { ...one, facts: [null, null] },
+      { node: 'two', address: 'https://two', facts: [null, 118] },
+    ],
+  });
   etcd.close();
   server.stop();
 });

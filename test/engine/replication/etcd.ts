@@ -20,8 +20,17 @@ type Row = {
   lease: string;
 };
 type Wire = Record<string, string>;
-type WireOperation = { request_put?: Wire; request_range?: Wire };
+type WireOperation = {
+  request_put?: Wire;
+  request_range?: Wire & { keys_only?: boolean };
+  request_delete_range?: Wire;
+};
 type Txn = { compare?: Wire[]; success?: WireOperation[]; failure?: WireOperation[] };
+
+type Call = Txn & { TTL?: string; ID?: string; revision?: string } & {
+  action?: string;
+  memberID?: string;
+};
 
 export class EtcdDouble {
   readonly #rows = new Map<string, Row>();
@@ -31,10 +40,17 @@ export class EtcdDouble {
   #leasesGranted = 0;
   /** Calls of these paths are done, and their answers are lost. */
   #lostAnswers = { path: '', count: 0 };
+  #held = { path: '', count: 0, answers: [] as (() => void)[] };
   /** Nothing reaches it. */
   isCut = false;
   /** Transactions that put something. */
   writes = 0;
+  compactedTo = 0;
+  /** What it says of its file; a test sets it. */
+  fileBytes = 0;
+  usedBytes = 0;
+  quotaBytes = 2 ** 31;
+  isOutOfSpace = false;
 
   private constructor() {
     this.#server = createServer((request, response) => {
@@ -42,6 +58,9 @@ export class EtcdDouble {
       request.on('data', (part: Buffer) => parts.push(part));
       request.on('end', () => {
         if (this.isCut) return request.destroy();
+        if (request.url === '/metrics') {
+          return response.end(`# TYPE\netcd_server_quota_backend_bytes ${this.quotaBytes}\n`);
+        }
         const call = (request.url ?? '').slice('/v3/'.length);
         const answer = this.#answer(call, JSON.parse(Buffer.concat(parts).toString()));
         const { path: lost, count } = this.#lostAnswers;
@@ -49,7 +68,11 @@ export class EtcdDouble {
           this.#lostAnswers = { path: lost, count: count - 1 };
           return request.destroy();
         }
-        response.end(JSON.stringify(answer));
+        const send = () => void response.end(JSON.stringify(answer));
+        const { path: held, count: wanted, answers } = this.#held;
+        if (call !== held || answers.length === wanted) return send();
+        answers.push(send);
+        if (answers.length === wanted) for (const each of answers) each();
       });
     });
   }
@@ -64,9 +87,25 @@ export class EtcdDouble {
     return `http://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
   }
 
+  /** Leases that have not ended. */
+  get leases(): number {
+    this.#endLeases();
+    return this.#leases.size;
+  }
+
   /** The next `count` calls of `path` are done, and nobody hears of it. */
   loseAnswers(path: string, count: number): void {
     this.#lostAnswers = { path, count };
+  }
+
+  /** The next `count` answers of `path` are sent together, once all of them are there. */
+  holdBack(path: string, count: number): void {
+    this.#held = { path, count, answers: [] };
+  }
+
+  /** Removes a key. */
+  forget(key: string): void {
+    this.#rows.delete(key);
   }
 
   /** Ends a lease at once, as its time would. */
@@ -75,14 +114,19 @@ export class EtcdDouble {
     this.#endLeases();
   }
 
+  /** Its keys, without the values. */
+  get keys(): string[] {
+    return [...this.#rows.keys()].sort();
+  }
+
   stop(): void {
     this.#server.close();
     this.#server.closeAllConnections();
   }
 
-  #answer(call: string, body: Txn & { TTL?: string; ID?: string }): object {
+  #answer(call: string, body: Call): object {
     this.#endLeases();
-    const { TTL, ID = '' } = body;
+    const { TTL, ID = '', revision, action, memberID } = body;
     const lease = this.#leases.get(ID);
     const leaseUntil = (seconds: number) => performance.now() + seconds * 1000;
     switch (call) {
@@ -101,6 +145,17 @@ export class EtcdDouble {
         if (lease !== undefined) lease.untilMs = 0;
         this.#endLeases();
         return {};
+      case 'kv/compaction':
+        this.compactedTo = Number(revision);
+        return {};
+      case 'maintenance/status':
+        return { dbSize: String(this.fileBytes), dbSizeInUse: String(this.usedBytes) };
+      case 'maintenance/alarm':
+        if (action === 'DEACTIVATE' && memberID === '7') this.isOutOfSpace = false;
+        return this.isOutOfSpace ? { alarms: [{ memberID: '7', alarm: 'NOSPACE' }] } : {};
+      case 'maintenance/defragment':
+        this.fileBytes = this.usedBytes;
+        return {};
       default:
         throw new Error(`etcd has no ${call}`);
     }
@@ -118,22 +173,33 @@ export class EtcdDouble {
   #transact({ compare = [], success = [], failure = [] }: Txn): object {
     const succeeded = compare.every((one) => this.#holds(one));
     const operations = succeeded ? success : failure;
-    if (operations.some(({ request_put: put }) => put !== undefined)) {
+    if (operations.some(({ request_range: range }) => range === undefined)) {
       this.#revision++;
       this.writes++;
     }
     const responses = operations.map((operation) => this.#run(operation));
-    return succeeded ? { succeeded, responses } : { responses };
+    const header = { revision: String(this.#revision) };
+    return succeeded ? { header, succeeded, responses } : { header, responses };
   }
 
   #holds({ key = '', target, ...wanted }: Wire): boolean {
     const row = this.#rows.get(textOf(key));
     if (target === 'VERSION') return String(row?.version ?? 0) === wanted.version;
+    if (target === 'MOD') return String(row?.mod ?? 0) === wanted.mod_revision;
     if (target === 'CREATE') return String(row?.create ?? 0) === wanted.create_revision;
     return row?.value === wanted.value;
   }
 
-  #run({ request_put: put, request_range: range }: WireOperation): object {
+  #run({
+    request_put: put,
+    request_range: range,
+    request_delete_range: removal,
+  }: WireOperation): object {
+    if (removal !== undefined) {
+      const found = this.#found(removal);
+      for (const { key } of found) this.#rows.delete(key);
+      return { response_delete_range: found.length === 0 ? {} : { deleted: `${found.length}` } };
+    }
     if (put !== undefined) {
       const { value = '', lease = '0' } = put;
       const key = textOf(put.key ?? '');
@@ -142,20 +208,27 @@ export class EtcdDouble {
       this.#rows.set(key, { key, value, create, mod: this.#revision, version, lease });
       return { response_put: {} };
     }
-    const { key = '', range_end: end, limit = '0' } = range ?? {};
+    const { limit = '0', keys_only: isKeysOnly = false } = range ?? {};
+    const kvs = this.#found(range ?? {})
+      .slice(0, Number(limit) || undefined)
+      .map((row) => ({
+        key: Buffer.from(row.key).toString('base64'),
+        ...(isKeysOnly ? {} : { value: row.value }),
+        create_revision: String(row.create),
+        mod_revision: String(row.mod),
+        ...(row.lease === '0' ? {} : { lease: row.lease }),
+      }));
+    return { response_range: kvs.length === 0 ? {} : { kvs } };
+  }
+
+  /** In the order of their keys. */
+  #found({ key = '', range_end: end }: Wire): Row[] {
     const from = textOf(key);
     const within = (name: string) =>
       end === undefined ? name === from : name >= from && name < textOf(end);
-    const found = [...this.#rows.values()]
+    return [...this.#rows.values()]
       .filter((row) => within(row.key))
       .sort((a, b) => (a.key < b.key ? -1 : 1));
-    const kvs = found.slice(0, Number(limit) || undefined).map((row) => ({
-      key: Buffer.from(row.key).toString('base64'),
-      value: row.value,
-      create_revision: String(row.create),
-      ...(row.lease === '0' ? {} : { lease: row.lease }),
-    }));
-    return { response_range: kvs.length === 0 ? {} : { kvs } };
   }
 }
 
@@ -164,34 +237,50 @@ const textOf = (base64: string): string => Buffer.from(base64, 'base64').toStrin
 /** Where Debian's package puts it; null: it is not installed here. */
 export const etcdProgram = ['/usr/bin/etcd', '/usr/local/bin/etcd'].find(existsSync) ?? null;
 
-/** Members of one cluster of etcd on loopback. */
+const running = new Set<ReturnType<typeof spawn>>();
+// A test run that is cut short must not leave members running.
+process.on('exit', () => {
+  for (const member of running) member.kill('SIGKILL');
+});
+
+/** Members of one cluster of etcd on loopback, which tests may kill, stop and start. */
 export class RealEtcd {
   readonly urls: string[] = [];
   readonly #directory = mkdtempSync(path.join(tmpdir(), 'paperbook-etcd-'));
   readonly #members: ReturnType<typeof spawn>[] = [];
+  /** Of each member, the arguments of its program. */
+  readonly #args: string[][] = [];
 
-  static async start(members = 1): Promise<RealEtcd> {
+  /**
+   * @param more options of the program
+   * @param linkTo the port by which the other members reach one that listens on this port
+   */
+  static async start(
+    members = 1,
+    more: Record<string, string> = {},
+    linkTo: (port: number, at: number) => Promise<number> | number = (port) => port,
+  ): Promise<RealEtcd> {
     const etcd = new RealEtcd();
     const ports = await freePorts(members * 2);
-    const peers = Array.from(
-      { length: members },
-      (_, at) => `http://127.0.0.1:${ports[members + at]}`,
-    );
+    const urlOf = (port: number) => `http://127.0.0.1:${port}`;
+    const listening = ports.slice(members);
+    const peers = (await Promise.all(listening.map(linkTo))).map(urlOf);
     const cluster = peers.map((peer, at) => `m${at}=${peer}`).join(',');
     for (const [at, peer] of peers.entries()) {
-      const url = `http://127.0.0.1:${ports[at]}`;
+      const url = urlOf(ports[at]!);
       etcd.urls.push(url);
       const options = {
         name: `m${at}`,
         'data-dir': path.join(etcd.#directory, `m${at}`),
         'listen-client-urls': url,
         'advertise-client-urls': url,
-        'listen-peer-urls': peer,
+        'listen-peer-urls': urlOf(listening[at]!),
         'initial-advertise-peer-urls': peer,
         'initial-cluster': cluster,
+        ...more,
       };
-      const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]);
-      etcd.#members.push(spawn(etcdProgram!, args, { stdio: 'ignore' }));
+      etcd.#args.push(Object.entries(options).flatMap(([name, value]) => [`--${name}`, value]));
+      etcd.run(at);
     }
     for (const url of etcd.urls) {
       await eventually('a member of etcd is healthy', async () => {
@@ -202,14 +291,34 @@ export class RealEtcd {
     return etcd;
   }
 
+  /** The processes of the members. */
+  get pids(): number[] {
+    return this.#members.map(({ pid }) => pid!);
+  }
+
+  /** Starts a member that does not run. */
+  run(at: number): void {
+    const member = spawn(etcdProgram!, this.#args[at]!, { stdio: 'ignore' });
+    running.add(member);
+    member.once('exit', () => running.delete(member));
+    this.#members[at] = member;
+  }
+
+  signal(at: number, signal: NodeJS.Signals): void {
+    this.#members[at]!.kill(signal);
+  }
+
+  /** Resolves once the member has ended, as by a loss of power of its machine. */
+  async kill(at: number): Promise<void> {
+    const member = this.#members[at]!;
+    if (member.exitCode !== null || member.signalCode !== null) return;
+    const exit = new Promise((resolve) => member.once('exit', resolve));
+    member.kill('SIGKILL');
+    await exit;
+  }
+
   async stop(): Promise<void> {
-    const ended = this.#members.map((member) => {
-      if (member.exitCode !== null || member.signalCode !== null) return Promise.resolve();
-      const exit = new Promise((resolve) => member.once('exit', resolve));
-      member.kill('SIGKILL');
-      return exit;
-    });
-    await Promise.all(ended);
+    await Promise.all(this.#members.map((_, at) => this.kill(at)));
     rmSync(this.#directory, { recursive: true, force: true });
   }
 }
@@ -226,7 +335,7 @@ export async function eventually(
   }
 }
 
-async function freePorts(count: number): Promise<number[]> {
+export async function freePorts(count: number): Promise<number[]> {
   const servers = Array.from({ length: count }, () => createTcpServer());
   for (const server of servers) {
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

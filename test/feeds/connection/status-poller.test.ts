@@ -297,6 +297,12 @@ test('W71: outcomes of one question that do not add up to 1 are no result', (t) 
     unusable: 'outcomePrices 0, 0 do not add up to 1',
   });
   t.deepEqual(of('["0.61","0.39"]', {}), [{ kind: 'status', market: 'A', status: 'closed' }]);
+  t.like(of('["0.3","0.3"]', {})[0], { unusable: 'outcomePrices 0.3, 0.3 do not add up to 1' });
+  t.like(of('["1","0"]', { umaResolutionStatus: '' })[0], { outcome: 'yes' });
+  t.like(of('["1","0"]', { outcomePrices: [0.645, 0.355], umaResolutionStatus: 'resolved' })[0], {
+    yesValue: 6450,
+  });
+  t.like(of('[0.0000001,1]')[0], { outcome: 'no' });
   t.like(of('["1","0"]', { closed: false, umaResolutionStatus: 'resolved' })[0], {
     status: 'closed',
   });

@@ -223,6 +223,77 @@ test('K34, K40: an instrument that was found before with the start of its close 
   t.like(kept, { startsAt: '2026-08-09T17:00:00.000Z', marketType: 'other' });
 });
 
+test('K65: a set, a map and a total of one team are their game’s', (t) => {
+  const in_ = (event_ticker: string, leg: string, title: string, yes: string, floor?: number) => ({
+    ...line(`${event_ticker}-${leg}`, title, yes, floor),
+    event_ticker,
+  });
+  const asked = 'Will Jannik Sinner win set 1 in the Alcaraz vs Sinner: Final match?';
+  const sets = in_('KXATPSETWINNER-26AUG09ALCSIN-1', 'SIN', asked, 'Jannik Sinner');
+  const second = { ...sets, ticker: 'KXATPSETWINNER-26AUG09ALCSIN-2-SIN' };
+  const match = kalshiTeams('KXATPMATCH-26AUG09ALCSIN', {
+    ALC: 'Carlos Alcaraz',
+    SIN: 'Jannik Sinner',
+  });
+  const two = [sets, { ...second, event_ticker: 'KXATPSETWINNER-26AUG09ALCSIN-2' }];
+  for (const markets of [two, [...match, ...two]]) {
+    const { games, instruments } = catalogOf(discovered('venue_a', markets));
+    t.deepEqual(
+      games.map(({ slug, away, home }) => [slug, away.name, home.name]),
+      [
+        markets === two
+          ? ['atp-alc-sin-2026-08-09', 'Alcaraz', 'Sinner']
+          : ['atp-alc-sin-2026-08-09', 'Carlos Alcaraz', 'Jannik Sinner'],
+      ],
+    );
+    const own = instruments.filter(({ marketType }) => marketType !== 'moneyline');
+    t.deepEqual(
+      own.map(({ stat, subject, startsAtSource }) => [stat, subject?.code, startsAtSource]),
+      [
+        ['set winner 1', 'SIN', 'day'],
+        ['set winner 2', 'SIN', 'day'],
+      ],
+    );
+  }
+  const kc = in_('KXNFLTEAMTOTAL-26NOV15KCDENKC', '24', 'Kansas City?', 'Over 23.5', 23.5);
+  const den = in_('KXNFLTEAMTOTAL-26NOV15KCDENDEN', '21', 'Denver?', 'Over 20.5', 20.5);
+  const winners = kalshiTeams('KXNFLGAME-26NOV15KCDEN', { KC: 'Kansas City', DEN: 'Denver' });
+  for (const markets of [
+    [kc, den],
+    [kc, den, ...winners],
+  ]) {
+    const { games, instruments } = catalogOf(discovered('venue_a', markets));
+    t.is(games.length, 1);
+    const totals = instruments.filter(({ marketType }) => marketType === 'team_total');
+    t.deepEqual(
+      totals.map(({ gameSlug, subject, line: above }) => [gameSlug, subject?.code, above]),
+      [
+        ['nfl-kc-den-2026-11-15', 'KC', 23.5],
+        ['nfl-kc-den-2026-11-15', 'DEN', 20.5],
+      ],
+    );
+  }
+  const runs = in_('KXMLBRFI-26AUG091335ATLNYY', 'YES', 'A run in the first inning?', 'Yes');
+  t.like(discovered('venue_a', [runs]).instruments[0], { stat: 'runs', period: 'inning_1' });
+});
+
+test('K66: a market of no game starts when its venue says that it happens', (t) => {
+  const startsOf = (fields: Json) => {
+    const market = kalshiMarket('KXFEDDECISION-26SEP-H0', { ...FAR, ...fields });
+    return startsIn(discovered('venue_a', [market]))[0];
+  };
+  const closes = ['2026-10-03T00:00:00.000Z', 'venue'];
+  const occurrence_datetime = '2026-09-16T18:00:00Z';
+  t.deepEqual(startsOf({ occurrence_datetime }), ['2026-09-16T18:00:00.000Z', 'venue']);
+  t.deepEqual(startsOf({}), closes);
+  for (const time of ['2026-10-04T00:00:00Z', '2026-07-01T00:00:00Z', 'soon']) {
+    t.deepEqual(startsOf({ occurrence_datetime: time }), closes, time);
+  }
+});
+
+const startsIn = ({ instruments }: CatalogFile) =>
+  instruments.map(({ startsAt, startsAtSource }) => [startsAt, startsAtSource]);
+
 test('K37: the opponent is the name of a title that is not the market’s own, in any order', (t) => {
   const labelsOf = (ticker: string, title: string, yes: string) => {
     return discovered('venue_a', [line(ticker, title, yes)]).instruments[0]!.label;
@@ -446,6 +517,60 @@ test('K36: players meet by their names where venues have codes of their own', (t
       ['GAU', 'KXWTAMATCH-26AUG09KORGAU-GAU', isTurned ? '2' : '1'],
     ]);
   }
+});
+
+test('K36, K37, K67: legs tell each other’s names, and codes and names of one team in other forms meet', (t) => {
+  const listed = (markets: Json[], base: CatalogFile, venue: 'venue_b' | 'venue_c' = 'venue_c') => {
+    const { games, instruments } = discovered(venue, markets, base);
+    const joined = instruments.filter(({ listings }) => listings.length > 1).length;
+    return [games.length, joined];
+  };
+  const legs = (slug: string, titles: Record<string, string>) =>
+    Object.entries(titles).map(([code, groupItemTitle], at) =>
+      gammaMarket(`${slug}-${code}`, ['Yes', 'No'], {
+        ...{ groupItemTitle, gameStartTime: '2026-09-20 15:00:00+00' },
+        clobTokenIds: `["${at}1","${at}2"]`,
+      }),
+    );
+  const league = kalshiTeams('KXUCLGAME-26SEP20RMAMCI', { RMA: 'Real Madrid', MCI: 'Man City' });
+  const titles = { rea1: 'Real Madrid CF', mac: 'Manchester City FC' };
+  t.deepEqual(
+    listed(legs('ucl-rea1-mac-2026-09-20', titles), discovered('venue_a', league)),
+    [1, 2],
+  );
+  const pair = (slug: string, outcomes: string[]) => [
+    gammaMarket(slug, outcomes, { gameStartTime: '2026-08-09 15:00:00+00' }),
+  ];
+  const match = (event: string, names: Record<string, string>) =>
+    discovered('venue_a', kalshiTeams(event, names));
+  for (const [event, names, slug, outcomes] of [
+    [
+      'KXWTAMATCH-26AUG09ZHEWAN',
+      { ZHE: 'Qinwen Zheng', WAN: 'Xinyu Wang' },
+      'wta-zheng-wang-2026-08-09',
+      ['Zheng Qinwen', 'Wang Xinyu'],
+    ],
+    [
+      'KXATPMATCH-26AUG09DEMZVE',
+      { DEM: 'Alex de Minaur', ZVE: 'Alexander Zverev' },
+      'atp-zverev-deminau-2026-08-09',
+      ['Alexander Zverev', 'Alex De Minaur'],
+    ],
+    [
+      'KXDOTA2GAME-26AUG09TLSPI',
+      { TL: 'Team Liquid', SPI: 'Team Spirit' },
+      'dota2-tl-ts8-2026-08-09',
+      ['Team Liquid', 'Team Spirit'],
+    ],
+  ] as const) {
+    t.deepEqual(listed(pair(slug, [...outcomes]), match(event, names)), [1, 2], slug);
+  }
+  // LA begins both codes; it is a word of one name.
+  const { games } = match('KXMLSGAME-26SEP16LAGLAFC', { LAG: 'LA Galaxy', LAFC: 'Los Angeles F' });
+  t.deepEqual(
+    games.map(({ slug }) => slug),
+    ['mls-lag-lafc-2026-09-16'],
+  );
 });
 
 test('K41: games of one day and the same teams that did not join are found', (t) => {

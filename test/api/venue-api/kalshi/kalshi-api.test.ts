@@ -279,6 +279,42 @@ test.serial('A224: nothing is paid in, and there is one subaccount', async (t) =
   t.deepEqual(limits, { default_cost: 1, endpoint_costs: [] });
 });
 
+test.serial(
+  'A226: null is as good as a field left out, and a required one must be there',
+  async (t) => {
+    const trader = await newTrader(await server());
+    const nothing = {
+      ...{ client_order_id: null, expiration_time: null, self_trade_prevention_type: null },
+      ...{ post_only: null, reduce_only: null, cancel_order_on_pause: null, order_group_id: null },
+      ...{ subaccount: null, exchange_index: null },
+    };
+    const path = '/portfolio/events/orders';
+    const body = order({ ...nothing, price: '0.2000' });
+    const { status, json } = await trader.call('POST', path, { body });
+    t.is(status, 201, JSON.stringify(json));
+    t.false('client_order_id' in json);
+    const at = `${path}/${json.order_id}`;
+    const changed = { ticker: AWAY, side: 'bid', price: '0.2100', count: '9' };
+    const named = { client_order_id: null, updated_client_order_id: null };
+    t.is(
+      (await trader.call('POST', `${at}/amend`, { body: { ...changed, ...named } })).status,
+      200,
+    );
+    const fewer = await trader.call('POST', `${at}/decrease`, {
+      body: { reduce_by: null, reduce_to: '4' },
+    });
+    t.is(fewer.json.remaining_count, '4.00');
+    const both = { body: { reduce_by: null, reduce_to: null } };
+    isRefused(t, await trader.call('POST', `${at}/decrease`, both), 400, 'invalid_parameters');
+    const group = { body: { contracts_limit: null, contracts_limit_fp: '5.00' } };
+    t.is((await trader.call('POST', '/portfolio/order_groups/create', group)).status, 201);
+    for (const over of [{ ticker: null }, { count: null }, { side: null }]) {
+      const refused = await trader.call('POST', path, { body: order(over) });
+      isRefused(t, refused, 400, 'invalid_parameters');
+    }
+  },
+);
+
 test.serial('A212: prices in whole cents and counts of whole contracts alone', async (t) => {
   const trader = await newTrader(await server());
   const place = (over: object) =>

@@ -1,7 +1,11 @@
-import { cpSync } from 'node:fs';
+import { cpSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { LogReader } from '../../../../engine/log/log-reader.ts';
+import { EtcdClient } from '../../../../engine/replication/etcd-client.ts';
+import { addMember } from '../../../../engine/replication/members.ts';
+import { moveLead } from '../../../../engine/replication/move-lead.ts';
 import { Replicator } from '../../../../engine/replication/replicator.ts';
 import type { Reply } from '../../../../engine/rules/messages.ts';
 import type { Shards, ShardsOptions } from '../../../../engine/shard/callers/shards.ts';
@@ -130,6 +134,23 @@ test('N108, N111, N113, N114, N115: a node follows, says who leads, and leads on
   etcd.stop();
 });
 
+test("N150: a follower that stops has a checkpoint of all that it has, and its log is the leader's", async (t) => {
+  const etcd = await EtcdDouble.start();
+  const [first, second] = [tempDir(t), tempDir(t)];
+  const one = await openNode(first, etcd, 'one', { checkpointEveryFacts: 100_000 });
+  const two = await openNode(second, etcd, 'two', { checkpointEveryFacts: 100_000 });
+  await trade(one, 0, 30);
+  const { lastNumber } = one.statuses()[0]!.progress!;
+  const behind = () => two.statuses()[0]!.progress!.lastNumber < lastNumber;
+  await eventually('the second node has all', () => isFollowing(two)() && !behind());
+  await two.close();
+  t.deepEqual(recordsIn(second), recordsIn(first));
+  const verified = await verifyShard(path.join(second, 'shard-0'), 0, 1);
+  t.like(verified, { checkpointFacts: lastNumber, recordsBehind: 0, problems: [] });
+  await one.close();
+  etcd.stop();
+});
+
 test('N105, N112: a leader whose lease has ended answers nothing more, and follows', async (t) => {
   const etcd = await EtcdDouble.start();
   const [first, second] = [tempDir(t), tempDir(t)];
@@ -173,6 +194,70 @@ test('N102, N106: without the cluster no order is answered, and none that was an
   t.deepEqual(tradesIn(await trade(alone, 0, 11)), trades);
   t.is(new Set(trades).size, 11);
   await alone.close();
+  etcd.stop();
+});
+
+test('N112: without etcd a leader answers no read after its lease', async (t) => {
+  const etcd = await EtcdDouble.start();
+  const one = await openNode(tempDir(t), etcd, 'one');
+  await trade(one, 0, 3);
+  const read = () => one.call(uuidOf(1), PORTFOLIO);
+  t.true((await read()).ok);
+  etcd.isCut = true;
+  const cutMs = performance.now();
+  let lastMs = cutMs;
+  await eventually('reads end', async () => {
+    const sentMs = performance.now();
+    const reply = await read().catch((error: unknown) => {
+      if (!(error instanceof Unavailable)) throw error;
+    });
+    if (reply !== undefined) lastMs = sentMs;
+    return reply === undefined;
+  });
+  t.true(lastMs - cutMs < LEASE_SECONDS * 1000);
+  t.not(one.state(), 'ready');
+  // Another node may lead and answer now.
+  etcd.isCut = false;
+  await eventually('the node leads again', isLeading(one));
+  t.true((await read()).ok);
+  await one.close();
+  etcd.stop();
+});
+
+test('N166, N169: the lead moves amid orders, and each of them exists once', async (t) => {
+  const etcd = await EtcdDouble.start();
+  const [first, second] = [tempDir(t), tempDir(t)];
+  const client = new EtcdClient([etcd.url]);
+  for (const node of ['one', 'two']) {
+    await addMember(client, 'test', { node, address: '' }, { isEmpty: false, shards: 1 });
+  }
+  const one = await openNode(first, etcd, 'one');
+  await trade(one, 0, 20);
+  const two = await openNode(second, etcd, 'two');
+  await eventually('the second node has all', isFollowing(two));
+  let isMoved = false;
+  const moved = moveLead(client, 'test', 0, 'two', 60).then(() => {
+    isMoved = true;
+  });
+  const answered: string[] = [];
+  for (let step = 20; !isMoved; step++) {
+    const reply = await order(one, step).catch((error: unknown) => {
+      // It is refused, and so not taken: no answer of an order is lost.
+      if (!(error instanceof NotLeader)) throw error;
+    });
+    if (reply?.ok) answered.push(JSON.parse(reply.body).trade.tradeId);
+    await turn();
+  }
+  await moved;
+  t.true(answered.length > 0);
+  await eventually('the second node leads', isLeading(two));
+  await eventually('the first follows', isFollowing(one));
+  const replies = tradesIn(await trade(two, 20, 20 + answered.length));
+  t.deepEqual(replies, answered);
+  await two.close();
+  await eventually('the first leads after it', isLeading(one));
+  await one.close();
+  client.close();
   etcd.stop();
 });
 
@@ -220,3 +305,39 @@ test('N101: a copy of a shard that was in a cluster starts without one', async (
   t.deepEqual(tradesIn(await trade(alone, 0, 10)), trades);
   await alone.close();
 });
+
+test.serial(
+  'N101: the thread of a shard loads code of a cluster only if it is in one',
+  async (t) => {
+    const etcd = await EtcdDouble.start();
+    t.teardown(() => etcd.stop());
+    const ofReplication = async (open: (dataDir: string) => Promise<Shards>) => {
+      const dir = tempDir(t);
+      const file = path.join(dir, 'modules');
+      writeFileSync(file, '');
+      const hook = new URL('list-modules.js', import.meta.url).href;
+      const { NODE_OPTIONS: before } = process.env;
+      process.env.MODULES_FILE = file;
+      process.env.NODE_OPTIONS = `${before ?? ''} --import=${hook}`;
+      try {
+        await open(dir).then((engine) => engine.close());
+      } finally {
+        if (before === undefined) delete process.env.NODE_OPTIONS;
+        else process.env.NODE_OPTIONS = before;
+      }
+      const loaded = readFileSync(file, 'utf8').split('\n');
+      t.true(loaded.some((url) => url.includes('/engine/shard/store/shard-log.')));
+      return loaded
+        .filter((url) => url.includes('/engine/replication/'))
+        .map((url) => path.basename(url));
+    };
+    t.deepEqual(await ofReplication((dir) => openShards(dir)), []);
+    const inCluster = await ofReplication((dir) => openNode(dir, etcd, 'one'));
+    for (const name of ['replica-end', 'worker']) {
+      t.true(
+        inCluster.some((file) => file.startsWith(`${name}.`)),
+        name,
+      );
+    }
+  },
+);

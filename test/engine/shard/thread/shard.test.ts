@@ -3,6 +3,7 @@ import type { FillModelName } from '../../../../engine/base/units.ts';
 import { showQuotes } from '../../../../engine/rules/apply-tick.ts';
 import type { PlaceOrder, Tick } from '../../../../engine/rules/messages.ts';
 import { Shard } from '../../../../engine/shard/thread/shard.ts';
+import { ShardGauges } from '../../../../engine/shard/thread/shard-gauges.ts';
 import { verifyShard } from '../../../../engine/verify/verify.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { tempDir } from '../engine-process.ts';
@@ -51,6 +52,34 @@ test('D3: checkpoints keep up with a shard that never rests', async (t) => {
   t.true(most > 0 && most < 120 * 128, `${most} entries of the index in memory`);
   await shard.close();
   t.like(await verifyShard(dir, 0, 1), { recordsBehind: 0, problems: [] });
+});
+
+test('N169: a leader gives its lease up after its last record, and before its checkpoint', async (t) => {
+  const dir = tempDir(t);
+  const gauges = new ShardGauges();
+  const shard = await Shard.open(
+    {
+      ...{ shard: 0, fillModel: 'top_of_book', path: dir, durability: 'commit' },
+      ...{ checkpointEveryFacts: 1_000_000, quoteMaxAgeMs: 15_000, routingBandCents: 10 },
+    },
+    { gauges },
+  );
+  const stored: number[] = [];
+  const released: unknown[] = [];
+  shard.lead({
+    append: ({ firstNumber, count }) => stored.push(firstNumber + count - 1),
+    confirm() {},
+    noteOnDisk() {},
+    release: () => {
+      released.push([stored.at(-1), shard.lastNumber, gauges.read()?.checkpointNumber]);
+    },
+  });
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  shard.run([ioc(1), ioc(2)]);
+  const { lastNumber } = shard;
+  await shard.close();
+  t.deepEqual(released, [[lastNumber, lastNumber, 0]]);
+  t.is(gauges.read()?.checkpointNumber, lastNumber);
 });
 
 test('T90: what is in memory, sealed or on disk is found all the same', async (t) => {

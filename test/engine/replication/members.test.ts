@@ -1,0 +1,168 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import test from 'ava';
+import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
+import { membersKey, readMembers } from '../../../engine/replication/member-list.ts';
+import { addMember, removeMember } from '../../../engine/replication/members.ts';
+import { moveLead } from '../../../engine/replication/move-lead.ts';
+import {
+  type ReplicaState,
+  ShardReplica,
+  shardKeys,
+} from '../../../engine/replication/shard-replica.ts';
+import { Deposed } from '../../../engine/threads/unavailable.ts';
+import { EtcdDouble, eventually } from './etcd.ts';
+
+const JOINING = { isEmpty: false, shards: 1 };
+
+class Node {
+  readonly etcd: EtcdClient;
+  readonly replica: ShardReplica;
+  readonly following: Promise<boolean>;
+  readonly name: string;
+  state: ReplicaState | null = null;
+  leads = false;
+  error: Error | null = null;
+
+  constructor(url: string, node: string) {
+    this.name = node;
+    this.etcd = new EtcdClient([url]);
+    this.replica = new ShardReplica(
+      {
+        ...{
+          etcd: this.etcd,
+          cluster: 'test',
+          log: 'shard/0' as const,
+          leaseSeconds: 2,
+          waitMs: 20_000,
+        },
+        self: { node, address: `http://${node}` },
+        steadyMs: () => performance.now(),
+        renewed() {},
+        changed: (state) => {
+          this.state = state;
+        },
+      },
+      { number: 0, checksum: 0 },
+    );
+    this.following = this.replica.follow(async () => undefined);
+    this.following.then(
+      (leads) => {
+        this.leads = leads;
+      },
+      (error: Error) => {
+        this.error = error;
+      },
+    );
+  }
+
+  async end(): Promise<void> {
+    await this.replica.end();
+    await this.following.catch(() => undefined);
+    this.etcd.close();
+  }
+}
+
+async function members(etcd: EtcdClient) {
+  const [found] = await etcd.read([{ range: membersKey('test') }]);
+  return readMembers(found);
+}
+
+test('N163, N165: a leader does not leave; a node that has left follows nothing until it comes again', async (t) => {
+  const server = await EtcdDouble.start();
+  const etcd = new EtcdClient([server.url]);
+  const names = ['one', 'two'];
+  for (const node of names) await addMember(etcd, 'test', { node, address: '' }, JOINING);
+  const one = new Node(server.url, 'one');
+  await eventually('the first leads', () => one.leads);
+  const two = new Node(server.url, 'two');
+  await eventually('the second follows', () => two.state?.isCaughtUp === true);
+  await etcd.transact([], [{ put: shardKeys('test', 0).has('two'), value: '0' }]);
+  await t.throwsAsync(removeMember(etcd, 'test', 'one', 1), { message: /^one leads shard 0: / });
+  await t.throwsAsync(removeMember(etcd, 'test', 'three', 1), { message: /has no node three/ });
+  await removeMember(etcd, 'test', 'two', 1);
+  t.deepEqual([...(await members(etcd))!.keys()], ['one']);
+  t.false(server.keys.some((key) => key.includes('/has/')));
+  await eventually('the second is told', () => two.error !== null);
+  t.true(two.error instanceof Deposed);
+  t.regex(two.error!.message, /has left the cluster test; paperbook cluster join/);
+  await one.end();
+  const late = new Node(server.url, 'two');
+  await eventually('it does not lead either', () => late.error !== null);
+  await addMember(etcd, 'test', { node: 'two', address: '' }, JOINING);
+  const again = new Node(server.url, 'two');
+  await eventually('it leads now', () => again.leads);
+  await Promise.all([two.end(), late.end(), again.end()]);
+  etcd.close();
+  server.stop();
+});
+
+test('N165: a node that takes the lead while it leaves stays a member', async (t) => {
+  const server = await EtcdDouble.start();
+  const etcd = new EtcdClient([server.url]);
+  for (const node of ['one', 'two']) await addMember(etcd, 'test', { node, address: '' }, JOINING);
+  const transact = etcd.transact.bind(etcd);
+  const { leader } = shardKeys('test', 0);
+  let puts = 0;
+  etcd.transact = async (...args) => {
+    if (args[0].length > 0 && ++puts === 1) {
+      await transact([], [{ put: leader, value: JSON.stringify({ node: 'two', address: '' }) }]);
+    }
+    return await transact(...args);
+  };
+  await t.throwsAsync(removeMember(etcd, 'test', 'two', 1), { message: /^two leads shard 0/ });
+  t.is((await members(etcd))?.size, 2);
+  etcd.close();
+  server.stop();
+});
+
+test('N166: the lead moves to the node that was named, once that node is ready', async (t) => {
+  const server = await EtcdDouble.start();
+  const etcd = new EtcdClient([server.url]);
+  const names = ['one', 'two', 'three'];
+  for (const node of names) await addMember(etcd, 'test', { node, address: '' }, JOINING);
+  const move = (node: string, seconds = 20) => moveLead(etcd, 'test', 0, node, seconds);
+  await t.throwsAsync(move('two'), { message: 'nobody leads shard 0 now' });
+  const one = new Node(server.url, 'one');
+  await eventually('the first leads', () => one.leads);
+  const two = new Node(server.url, 'two');
+  await t.throwsAsync(move('one'), { message: 'one leads shard 0 already' });
+  await t.throwsAsync(move('four'), { message: 'the cluster test has no node four' });
+  // The third does not run: the first leads on.
+  await t.throwsAsync(move('three', 1), { message: /^three does not lead shard 0 after 1 second/ });
+  t.is(one.state?.movingTo, null);
+  const payload = Buffer.from('a');
+  await one.replica.append({ firstNumber: 1, count: 1, atMs: 1, position: 1, payload });
+  const three = new Node(server.url, 'three');
+  const moved = move('three');
+  await eventually('the first is asked', () => one.state?.movingTo === 'three');
+  await t.throwsAsync(move('two'), { message: 'the lead of shard 0 moves already' });
+  await t.throwsAsync(one.replica.release(), { instanceOf: Deposed, message: /moves to three/ });
+  await moved;
+  await eventually('the third leads', () => three.leads);
+  t.false(two.leads);
+  t.deepEqual(
+    server.keys.filter((key) => /move|ready/.test(key)),
+    [],
+  );
+  await Promise.all([one.end(), two.end(), three.end()]);
+  etcd.close();
+  server.stop();
+});
+
+test('N166: a node that was not named does not take the lead meanwhile, and may later', async (t) => {
+  const server = await EtcdDouble.start();
+  const etcd = new EtcdClient([server.url]);
+  const { move } = shardKeys('test', 0);
+  const lease = await etcd.grant(60);
+  await etcd.transact([], [{ put: move, value: 'two', lease }]);
+  const one = new Node(server.url, 'one');
+  await eventually('it follows', () => one.state?.isCaughtUp === true);
+  // Many looks.
+  await sleep(500);
+  t.false(one.leads);
+  await etcd.revoke(lease);
+  await eventually('it leads', () => one.leads);
+  await one.end();
+  etcd.close();
+  server.stop();
+});
