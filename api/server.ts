@@ -172,6 +172,7 @@ function contextOf(
       ...discovery.problems(),
       ...[...checks.problems, ...positions.problems, ...readers.problems()],
       ...problemsOfListeners(),
+      ...identity.problems(),
       ...(parts.cluster?.problems() ?? []),
     ],
     etcdSpace: () => parts.cluster?.space ?? null,
@@ -233,7 +234,7 @@ async function listenForApi(
   const { handle: handleApi, handleMcp, venueApi, streams } = handlers;
   const pictures = new Pictures(log);
   const handleTraders = tradersHandler(context, pictures, metrics);
-  const handleAuth = authHandler(auth, log, metrics) ?? handleApi;
+  const handleAuth = authHandler(auth, context, metrics) ?? handleApi;
   const pages = pageRoutes('page', { hasGuests: config.publicPage });
   const handlePages = pagesHandler([...pages, ...docsRoutes()], { log, metrics });
   const handleText = pagesHandler([rootTextRoute()], { log, metrics });
@@ -298,6 +299,7 @@ async function listenForOperator(context: ServerContext, metrics: Metrics): Prom
     routes: adminRoutes(context, metrics),
     guard,
     authorize: operatorOf(context.adminToken),
+    controlRefusal: () => context.identity.refusal(),
     policy: NO_PAGE,
     errorBody,
     metrics,
@@ -328,6 +330,7 @@ const UNCOUNTED = {
   meter: null,
   admit: () => {},
   refusal: () => null,
+  controlRefusal: () => null,
   paced: new PacedRefusals(),
 };
 
@@ -383,6 +386,7 @@ async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) 
   metrics.streamConnections = () => streams.connections;
   const dispatching = {
     ...checks,
+    controlRefusal: () => identity.refusal(),
     authorize,
     meter: { unkeyed: meter.unkeyed, callerOf: callerIfAny, keyed },
     policy: NO_PAGE,
@@ -408,15 +412,17 @@ async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) 
 /** The embedded auth server; null if an outside one replaces it. */
 function authHandler(
   { signIn }: Auth,
-  log: ServerContext['log'],
+  { log, identity }: Pick<ServerContext, 'log' | 'identity'>,
   metrics: Metrics,
 ): ((http: HttpContext) => void) | null {
   if (signIn === null) return null;
+  const controlRefusal = () => identity.refusal();
   return createDispatcher({
     ...UNCOUNTED,
     prefix: AUTH_PATH,
     routes: authRoutes(signIn),
     authorize: visitorOf,
+    controlRefusal,
     policy: NO_PAGE,
     errorBody: authErrorBody,
     metrics,

@@ -241,8 +241,8 @@ export const ERRORS = {
   },
   not_leader: {
     status: 503,
-    message: 'Another node of the cluster serves this account; see leader.',
-    when: 'another node leads the shard of the account; `leader` is its address, null: none does now',
+    message: 'Another node of the cluster takes this request; see leader.',
+    when: 'another node leads the shard of the account, or the users and keys; `leader` is its address, null: none does now',
   },
   not_configured: {
     status: 503,

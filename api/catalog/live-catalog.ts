@@ -15,6 +15,7 @@ import {
 import type { Catalog, CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
+import { NotLeader } from '../../engine/threads/unavailable.ts';
 import { catalogProblem, listedMarkets, watchCatalog } from '../../feeds/catalog/catalog.ts';
 import { type CombinedReading, loadBoth } from '../../feeds/catalog/discovered.ts';
 import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
@@ -32,7 +33,10 @@ export type LiveCatalogParts = {
   discoveredFile: string;
   /** The file of retired instruments, which may be missing. */
   pastFile: string;
-  identity: Pick<ControlStore, 'numbers' | 'putNumbers'>;
+  identity: Pick<
+    ControlStore,
+    'numbers' | 'putNumbers' | 'isReplicated' | 'refusal' | 'onFollowed'
+  >;
   engine: Pick<Shards, 'setCatalog' | 'setFees'>;
   /**
    * Markets to subscribe to although the catalog may no longer list them, because an account may
@@ -97,7 +101,12 @@ export class LiveCatalog {
 
   /** Reads the file again whenever it changes; a file with errors changes nothing. */
   watch(log: Log): { close(): void } {
-    const { file } = this.#parts;
+    const { file, identity } = this.#parts;
+    identity.onFollowed('names', async () => {
+      await this.reload().catch((error: unknown) => {
+        log.error({ file, error: String(error) }, 'catalog not loaded for its new numbers');
+      });
+    });
     if (file === null) return { close() {} };
     const reload = async () => {
       await this.reload();
@@ -196,9 +205,15 @@ export class LiveCatalog {
    * instruments that only the catalog before has.
    */
   async #use(listed: Catalog, gone: readonly CatalogInstrument[]): Promise<void> {
-    const catalog = this.#numbered(listed);
+    const catalog = this.#numbered(this.#mayNumber(listed));
     const { marketNames, instrumentIds } = catalog;
-    await this.#parts.identity.putNumbers({ marketNames, instrumentIds });
+    try {
+      await this.#parts.identity.putNumbers({ marketNames, instrumentIds });
+    } catch (error) {
+      // It led when it numbered them.
+      if (error instanceof NotLeader) return await this.#use(listed, gone);
+      throw error;
+    }
     this.current = catalog;
     this.#number(catalog);
     // Nobody holds a retired instrument, so that its markets at other venues need no result.
@@ -211,6 +226,31 @@ export class LiveCatalog {
     }
     await this.#parts.engine.setCatalog(catalog);
     this.#parts.bus.publish({ kind: 'catalog', catalog });
+  }
+
+  /**
+   * The control leader numbers for all nodes. Another node takes its names, and leaves out what has
+   * no number yet. Rule N138 (engine/RULES.md).
+   */
+  #mayNumber(listed: Catalog): Catalog {
+    const { identity } = this.#parts;
+    if (!identity.isReplicated) return listed;
+    const stored = identity.numbers();
+    if (stored !== null && stored.marketNames.length + stored.instrumentIds.length > this.#names) {
+      this.current = { ...this.current, ...stored };
+      this.#number(stored);
+    }
+    if (identity.refusal() === null) return listed;
+    const isNumbered = ({ id, listings }: CatalogInstrument) =>
+      this.#instrumentIds.numberOf(id) !== undefined &&
+      listings.every(({ venue, venueMarketId }) => {
+        return this.#marketNames.numberOf(marketName(venue, venueMarketId)) !== undefined;
+      });
+    return { ...listed, instruments: listed.instruments.filter(isNumbered) };
+  }
+
+  get #names(): number {
+    return this.current.marketNames.length + this.current.instrumentIds.length;
   }
 
   *#marketsOf({ listings }: CatalogInstrument): Generator<MarketNumber> {

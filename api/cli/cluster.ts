@@ -1,12 +1,12 @@
 /**
  * `paperbook cluster`: the cluster of PAPERBOOK_CLUSTER, as its operator sees and changes it. Rules
- * N117, N165 to N168 (engine/RULES.md).
+ * N117, N136, N165 to N168 (engine/RULES.md).
  */
 import type { Command } from 'commander';
 import {
   clusterStatus,
+  type LogInCluster,
   type MemberInCluster,
-  type ShardInCluster,
   shardsOf,
 } from '../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../engine/replication/etcd-client.ts';
@@ -34,8 +34,11 @@ export function addClusterCommand(program: Command): void {
   ).action((options: Json) =>
     inCluster(async (etcd, { name }) => {
       const found = { cluster: name, ...(await clusterStatus(etcd, name)) };
-      show(options, found, ({ shards, members }) =>
-        [tableOf(shards, SHARD_COLUMNS), tableOf(members, MEMBER_COLUMNS)].join('\n\n'),
+      show(options, found, ({ shards, control, members }) =>
+        [
+          tableOf([...shards, { shard: 'control', ...control }], LOG_COLUMNS),
+          tableOf(members, MEMBER_COLUMNS),
+        ].join('\n\n'),
       );
     }),
   );
@@ -108,7 +111,7 @@ async function inCluster(
   }
 }
 
-const SHARD_COLUMNS: Column<ShardInCluster>[] = [
+const LOG_COLUMNS: Column<LogInCluster & { shard: number | 'control' }>[] = [
   ['shard', ({ shard }) => shard],
   ['leader', ({ leader }) => leader?.node ?? null],
   ['address', ({ leader }) => leader?.address ?? null],

@@ -1,10 +1,11 @@
 /**
  * `paperbook demo`: the server on simulated venues, with a past, bots, a demo user and key, and
- * first steps to try. The venues are real WebSockets on loopback. Rules U2, U33 to U36, U56
+ * first steps to try. The venues are real WebSockets on loopback. Rules U2, U33 to U36, U56, U77
  * (api/RULES.md), N21 (feeds/FORMATS.md).
  */
 
 import path from 'node:path';
+import { setFlagsFromString } from 'node:v8';
 import type { Command } from 'commander';
 import { bookNeedsOf } from '../../feeds/reading/venue.ts';
 import { catalogFileOf } from '../../feeds/simulator/catalog-file.ts';
@@ -43,6 +44,13 @@ const SIMULATED = {
   PAPERBOOK_CATALOG: 'of the simulated venues',
   PAPERBOOK_FEEDS: 'the simulated venues',
 };
+
+/**
+ * Of V8, for each thread that is started later, and the second one for every thread: little room for
+ * new objects, and a collection once the heap is 40% larger than after the one before. A demo stays
+ * on for days beside other programs. Rule U77.
+ */
+const SMALL_HEAPS = ['--max-semi-space-size=2', '--heap-growing-percent=40'];
 
 /** The seed and the first start of the games. */
 const STATE = 'demo/simulator.json';
@@ -85,6 +93,7 @@ type Demo = Pick<Paperbook, 'baseUrl' | 'adminUrl' | 'close'> & { welcome: strin
 
 /** Starts the demo; every environment variable of the server applies to it. */
 async function startDemo(set: NodeJS.ProcessEnv, isEmpty: boolean): Promise<Demo> {
+  for (const flag of SMALL_HEAPS) setFlagsFromString(flag);
   const env = withDefaults(DEMO_DEFAULTS, set);
   const basics = loadConfig(env, null);
   const log = createLog(basics.logLevel);

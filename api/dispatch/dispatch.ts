@@ -31,6 +31,8 @@ export type DispatchOptions<C> = ResponseWriterOptions & {
   admit(route: Route<C>, call: Call<unknown, unknown, C>): void | Promise<void>;
   /** Why the engine accepts no request now; null: it accepts them. */
   refusal(): Unavailable | null;
+  /** Why control data are not written here now; null: they are. */
+  controlRefusal(): Unavailable | null;
 };
 
 /** Counts requests towards limits. */
@@ -129,9 +131,11 @@ class Dispatcher<C> {
     else this.#run(http, found, call);
   }
 
-  /** Why the engine cannot take a call that asks it. */
+  /** Why the engine, or the control data, cannot take a call that asks or changes them. */
   #refusal(found: Served<C>, { query }: Pending<C>): Unavailable | null {
-    return found.mayBeUnavailable && found.asksFor(query) ? this.#options.refusal() : null;
+    const { refusal, controlRefusal } = this.#options;
+    const refused = found.mayBeUnavailable && found.asksFor(query) ? refusal() : null;
+    return refused ?? (found.writesControl ? controlRefusal() : null);
   }
 
   /** A refusal before any route matched: it counts, but never exceeds a limit. */

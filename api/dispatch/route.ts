@@ -117,6 +117,8 @@ export type Route<C> = {
   needs: 'venueData' | null;
   /** Whether it needs the engine or a service that may be unable to answer now: 503. */
   mayBeUnavailable: boolean;
+  /** Whether it changes control data, which one node of a cluster takes: 503 `not_leader`. */
+  writesControl: boolean;
   /** If it may be null: whether a request with this query needs it. */
   asksFor(query: unknown): boolean;
   /**
@@ -173,6 +175,7 @@ type Declaration<C, Q extends TObject, R extends TSchema, P, B, K = Call<P, B, C
   isPublic?: true;
   needs?: 'venueData';
   mayBeUnavailable?: boolean;
+  writesControl?: true;
   /** Every request does when left out. */
   asksFor?: (query: P) => boolean;
   cacheSeconds?: number;
@@ -245,6 +248,7 @@ function routeOf<C, Q extends TObject, R extends TSchema, P, B, K>(
     ofAccount: isOfAccount,
     needs: declared.needs ?? null,
     mayBeUnavailable: declared.mayBeUnavailable ?? false,
+    writesControl: declared.writesControl ?? false,
     asksFor: asksFor === undefined ? always : (query) => asksFor(query as P),
     errors: declared.errors ?? [],
     about: declared.about ?? null,

@@ -61,6 +61,11 @@ export class CatalogNumberTable {
     return numbers;
   }
 
+  /** Another node has added names, or a change came to nothing. */
+  forget(): void {
+    this.#stored = null;
+  }
+
   /** Names are only ever added. Resolves once they are on disk. */
   async put(numbers: CatalogNumbers): Promise<void> {
     const isNew = this.#stored === null && this.read() === null;

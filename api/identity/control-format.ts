@@ -49,6 +49,9 @@ export const VALUE_NAMES = [
   'switches',
 ] as const;
 
+/** A value that only the store of a node of a cluster has. Rule N130 (engine/RULES.md). */
+export const CLUSTER_VALUE = 'replicated';
+
 /** All fields of a type, in the order in which an object of it is created. */
 const fieldsOf = <T>(fields: Record<keyof T, true>) => Object.keys(fields);
 

@@ -81,6 +81,13 @@ export class ControlRows<V> {
     this.#onChanged(key);
   }
 
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(key: string): void {
+    this.#known.delete(key);
+    this.#added.delete(key);
+    this.#onChanged(key);
+  }
+
   putting(key: string, value: V): Change {
     return {
       ...{ table: this.#table, key, value },

@@ -3,17 +3,20 @@ import { inspect } from 'node:util';
 import type { Database, RootDatabase } from 'lmdb';
 import type { Uuid } from '../../engine/base/units.ts';
 import { FormatMismatch } from '../../engine/format/version.ts';
+import type { LastRecord } from '../../engine/replication/replicated-record.ts';
 import type { Realism } from '../../engine/rules/realism.ts';
 import {
   ADDED_TABLES,
+  CLUSTER_VALUE,
   CONTROL_FORMAT,
   type ControlFormat,
+  controlCodec,
   isOurFormat,
   TABLE_NAMES,
   VALUE_NAMES,
 } from './control-format.ts';
 import { CONTROL_FILE, ControlDamage, ControlTable, readingControl } from './control-table.ts';
-import type { Change } from './control-writer.ts';
+import type { Change, PackedChange } from './control-writer.ts';
 import type { Key } from './keys.ts';
 import type { Membership, Organization } from './organizations.ts';
 import type { Session } from './sessions.ts';
@@ -75,30 +78,37 @@ type Values = {
   outsideOrganizations: true;
   numbers: CatalogNumbers;
   switches: StoredSwitches;
+  /** The last record of the cluster's log that the rows here have. */
+  [CLUSTER_VALUE]: LastRecord;
 };
 
 /** Values without a table. */
 export class ControlValues {
-  readonly #values: ControlTable<Values[keyof Values]>;
+  /** By the name of the value. */
+  readonly table: ControlTable<Values[keyof Values]>;
 
   constructor(root: RootDatabase<Buffer, string>) {
-    this.#values = new ControlTable(root, 'values');
+    this.table = new ControlTable(root, 'values');
   }
 
   get<N extends keyof Values>(name: N): Values[N] | undefined {
-    return this.#values.get(name) as Values[N] | undefined;
+    return this.table.get(name) as Values[N] | undefined;
   }
 
   /** It is read from disk alone. */
   putting<N extends keyof Values>(name: N, value: Values[N]): Change {
     return {
-      ...{ table: this.#values, key: name, value },
+      ...{ table: this.table, key: name, value },
       keep: () => undefined,
     };
   }
 
+  packed<N extends keyof Values>(name: N, value: Values[N]): PackedChange {
+    return { table: this.table, key: name, packed: controlCodec.pack(value) };
+  }
+
   putSync<N extends keyof Values>(name: N, value: Values[N]): void {
-    this.#values.putSync(name, value);
+    this.table.putSync(name, value);
   }
 }
 
@@ -120,7 +130,7 @@ export function openControlTables(opened: ControlRoot): ControlTables | null {
   if (names.length < entries) {
     throw new ControlDamage(`of ${entries} entries ${names.length} can be read`);
   }
-  const known: readonly string[] = [...TABLE_NAMES, ...VALUE_NAMES];
+  const known: readonly string[] = [...TABLE_NAMES, ...VALUE_NAMES, CLUSTER_VALUE];
   for (const name of names) {
     if (known.includes(name)) continue;
     throw new ControlDamage(`nothing of the name ${inspect(name)} was ever written`);

@@ -29,8 +29,15 @@ export class KeyTable {
     this.#writer = writer;
   }
 
+  /** Throws where a key may have ended that this node still has. */
   get(id: Uuid): Key | undefined {
+    this.#writer.requireCurrent();
     return this.#rows.get(id);
+  }
+
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    this.#rows.forget(id);
   }
 
   has(id: Uuid): boolean {

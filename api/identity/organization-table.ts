@@ -40,12 +40,12 @@ export class OrganizationTable {
   /** Adds a membership, or gives it another role. Throws `organization_not_found`. */
   async putMember(membership: Membership): Promise<void> {
     this.#existing(membership.organizationId);
-    await this.#writer.write([
-      {
-        ...{ table: this.#memberships, key: diskKey(membership), value: membership },
-        keep: () => this.#keep(membership),
-      },
-    ]);
+    const putting: Change = {
+      ...{ table: this.#memberships, key: diskKey(membership), value: membership },
+      keep: () => this.#keep(membership),
+    };
+    // It may take rights from a member.
+    await this.#writer.write([putting], true);
   }
 
   /** Ends a membership at once. Throws `organization_not_found`, or `account_not_found`. */
@@ -64,6 +64,7 @@ export class OrganizationTable {
   }
 
   membership(organizationId: Uuid, userId: Uuid): Membership | undefined {
+    this.#writer.requireCurrent();
     return this.#byUser.get(userId)?.get(organizationId);
   }
 
@@ -73,6 +74,21 @@ export class OrganizationTable {
 
   membersOf(organizationId: Uuid): Membership[] {
     return [...this.#byUser.values()].flatMap((own) => own.get(organizationId) ?? []);
+  }
+
+  /** A row is as the disk has it: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    const row = this.#organizations.get(id);
+    if (row === undefined) this.all.delete(id);
+    else this.all.set(id, row);
+  }
+
+  /** The same of a membership, by `organizationId/userId`. */
+  forgetMember(key: string): void {
+    const [organizationId, userId] = key.split('/') as [Uuid, Uuid];
+    const row = this.#memberships.get(key);
+    if (row === undefined) this.#byUser.get(userId)?.delete(organizationId);
+    else this.#keep(row);
   }
 
   async #write(organization: Organization): Promise<void> {

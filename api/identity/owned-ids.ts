@@ -39,9 +39,14 @@ export class OwnedIds {
     };
   }
 
+  /** The ids of the owner of this key are read from disk again. */
+  forget(key: string): void {
+    this.#known.delete(ownerIn(key));
+  }
+
   /** The owner's ids in memory, where they stay: the disk follows a little later. */
   #changed(key: string): Set<Uuid> {
-    const owner = key.slice(0, -UUID_LENGTH - 1);
+    const owner = ownerIn(key);
     const ids = this.#known.get(owner) ?? this.#read(owner);
     this.#known.set(owner, ids);
     return ids;
@@ -57,4 +62,5 @@ export function ownedKey(owner: string, id: Uuid): string {
   return `${owner}/${id}`;
 }
 
+const ownerIn = (key: string) => key.slice(0, -UUID_LENGTH - 1);
 const idIn = (key: string): Uuid => key.slice(-UUID_LENGTH);

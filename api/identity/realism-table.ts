@@ -30,6 +30,14 @@ export class RealismTable {
     return this.#chosen.get(account) ?? null;
   }
 
+  /** A row is as the disk has it: another node has changed it, or a change came to nothing. */
+  forget(account: Uuid): void {
+    const row = this.#table.get(account);
+    if (row === undefined) this.#chosen.delete(account);
+    else this.#chosen.set(account, row);
+    this.#onChanged(account);
+  }
+
   /** Resolves once it is on disk. It counts for the next order. */
   async put(account: Uuid, realism: Realism): Promise<void> {
     const isSimple = isPreset(realism, 'simple');

@@ -28,10 +28,16 @@ export class SessionTable {
     this.#writer = writer;
   }
 
-  /** The session, unless it has ended. */
+  /** The session, unless it has ended. Throws where it may have ended, and this node still has it. */
   get(id: Uuid, nowMs: EpochMs): Session | undefined {
+    this.#writer.requireCurrent();
     const session = this.#rows.get(id);
     return session === undefined || isIdle(session, nowMs) ? undefined : session;
+  }
+
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    this.#rows.forget(id);
   }
 
   byFamily(familyHash: string): Session | undefined {

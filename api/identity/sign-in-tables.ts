@@ -26,6 +26,11 @@ export class PasswordTable {
     await this.#writer.write([this.putting(userId, hash)]);
   }
 
+  /** A change came to nothing. */
+  forget(userId: Uuid): void {
+    this.#pending.delete(userId);
+  }
+
   putting(userId: Uuid, hash: string): Change {
     return {
       ...{ table: this.#table, key: userId, value: hash },
@@ -54,6 +59,11 @@ export class SubjectTable {
   /** Effective at once, before it is on disk. */
   async put(issuer: string, subject: string, userId: Uuid): Promise<void> {
     await this.#writer.write([this.putting(issuer, subject, userId)]);
+  }
+
+  /** By the hash of issuer and subject: the row is read from disk again. */
+  forget(key: string): void {
+    this.#users.forget(key);
   }
 
   putting(issuer: string, subject: string, userId: Uuid): Change {

@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
+import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
 import { CatalogNumberTable } from './catalog-numbers.ts';
 import { REQUEST_COUNT, type RequestCount } from './control-format.ts';
@@ -30,6 +31,7 @@ import { KeyTable } from './key-table.ts';
 import type { Key } from './keys.ts';
 import { OrganizationTable } from './organization-table.ts';
 import { RealismTable } from './realism-table.ts';
+import type { ReplicatedControl, ReplicatedParts } from './replicated-control.ts';
 import { SessionTable } from './session-table.ts';
 import { PasswordTable, SubjectTable } from './sign-in-tables.ts';
 import { UserTable } from './user-table.ts';
@@ -59,6 +61,10 @@ export class ControlStore {
   readonly #writer: ControlWriter;
   readonly #values: ControlValues;
   readonly #numbers: CatalogNumberTable;
+  readonly #indexes: ControlIndexes;
+  #replicated: ReplicatedControl | null = null;
+  /** Of what another node has written, by its table. */
+  readonly #onFollowed = new Map<'switches' | 'names', () => Promise<void>>();
 
   /**
    * Opens or creates `DATA_DIR/control`. Throws `ControlDamage`; `FormatMismatch` on a directory
@@ -81,6 +87,7 @@ export class ControlStore {
       this.#values = new ControlValues(root);
       this.#numbers = new CatalogNumberTable(this.#values, this.#tables.names, this.#writer);
       const indexes = new ControlIndexes(this.#tables);
+      this.#indexes = indexes;
       this.organizations = new OrganizationTable(this.#tables, this.#writer);
       const onChanged = (id: Uuid) => this.versions.changed(id);
       this.realism = new RealismTable(this.#tables.realism, this.#writer, onChanged);
@@ -221,7 +228,74 @@ export class ControlStore {
   }
 
   async putSwitches(switches: StoredSwitches): Promise<void> {
-    await this.#writer.write([this.#values.putting('switches', switches)]);
+    await this.#writer.write([this.#values.putting('switches', switches)], true);
+  }
+
+  /**
+   * Makes this the store of a node of a cluster: its log has each change first.
+   *
+   * @param replicate makes the replicated form, which a server without a cluster does not load
+   */
+  joinCluster(replicate: (parts: ReplicatedParts) => ReplicatedControl): ReplicatedControl {
+    const [tables, values, indexes] = [this.#tables, this.#values, this.#indexes];
+    const replicated = replicate({
+      ...{ writer: this.#writer, tables, values },
+      forget: {
+        users: (id) => this.users.forget(id),
+        keys: (id) => this.keys.forget(id),
+        venueKeys: (name) => this.venueKeys.forget(name),
+        organizations: (id) => this.organizations.forget(id),
+        memberships: (key) => this.organizations.forgetMember(key),
+        sessions: (id) => this.sessions.forget(id),
+        passwords: (id) => this.passwords.forget(id),
+        subjects: (key) => this.subjects.forget(key),
+        userEmails: (key) => indexes.userEmails.forget(key),
+        userNames: (key) => indexes.userNames.forget(key),
+        keyHashes: (key) => indexes.keyHashes.forget(key),
+        keyOwners: (key) => indexes.keyOwners.forget(key),
+        sessionFamilies: (key) => indexes.sessionFamilies.forget(key),
+        sessionOwners: (key) => indexes.sessionOwners.forget(key),
+        realism: (account) => this.realism.forget(account),
+        venueApiKeys: (id) => this.venueApiKeys.forget(id),
+        venueApiKeyOwners: (key) => this.venueApiKeys.forgetOwned(key),
+        names: () => this.#numbers.forget(),
+        values: () => this.#numbers.forget(),
+      },
+      // Names of its own catalog may wait for it.
+      leads: () => void this.#onFollowed.get('names')?.(),
+      followed: async (keysOf) => {
+        this.users.followed(keysOf('users'));
+        // Nothing waits for a catalog.
+        if (keysOf('names').length > 0) void this.#onFollowed.get('names')?.();
+        if (keysOf('values').includes('switches')) await this.#onFollowed.get('switches')?.();
+      },
+    });
+    this.#replicated = replicated;
+    this.#writer.replicateBy(replicated);
+    return replicated;
+  }
+
+  /** Why no control data are written here now; null: they are. Rule N132 (engine/RULES.md). */
+  refusal(): Unavailable | null {
+    return this.#replicated?.refusal() ?? null;
+  }
+
+  /** Whether numbers and switches may be another node's. */
+  get isReplicated(): boolean {
+    return this.#replicated !== null;
+  }
+
+  /** Why control data cannot be written or followed now, one line each. */
+  problems(): string[] {
+    return this.#replicated?.problems() ?? [];
+  }
+
+  /**
+   * Calls `run` when another node has set a switch, or has added names of the catalog, or when this
+   * node may add names from then on. It must not reject.
+   */
+  onFollowed(what: 'switches' | 'names', run: () => Promise<void>): void {
+    this.#onFollowed.set(what, run);
   }
 
   /** Waits for pending writes and closes the environment. */

@@ -45,6 +45,7 @@ export class SwitchFlags {
 }
 
 export class Switches extends SwitchFlags {
+  readonly #config: Pick<Config, 'venueData' | 'trading'>;
   readonly #selfReset: boolean;
   readonly #store: ControlStore;
   readonly #engine: Pick<Engine, 'broadcast' | 'nowMs'>;
@@ -62,14 +63,25 @@ export class Switches extends SwitchFlags {
     log: Log,
   ) {
     super();
-    const stored = store.switches();
-    this.setFlag('venueData', config.venueData ?? stored.venueData ?? DEFAULTS.venueData);
-    this.setFlag('trading', config.trading ?? stored.trading ?? DEFAULTS.trading);
-    this.#selfReset = config.selfReset;
-    this.#followsBooks = stored.followsBooks ?? false;
+    this.#config = config;
     this.#store = store;
+    const { venueData, trading, followsBooks } = this.#stored();
+    this.setFlag('venueData', venueData);
+    this.setFlag('trading', trading);
+    this.#selfReset = config.selfReset;
+    this.#followsBooks = followsBooks;
     this.#engine = engine;
     this.#log = log;
+    store.onFollowed('switches', () => this.#follow());
+  }
+
+  #stored(): Record<SwitchName | 'followsBooks', boolean> {
+    const stored = this.#store.switches();
+    return {
+      venueData: this.#config.venueData ?? stored.venueData ?? DEFAULTS.venueData,
+      trading: this.#config.trading ?? stored.trading ?? DEFAULTS.trading,
+      followsBooks: stored.followsBooks ?? false,
+    };
   }
 
   /** Calls `run` as soon as venue data is off, before the shards have it. */
@@ -103,18 +115,34 @@ export class Switches extends SwitchFlags {
 
   async #set(name: SwitchName, on: boolean): Promise<void> {
     await this.#store.putSwitches({ ...this.#store.switches(), [name]: on });
-    if (name === 'trading') {
-      this.setFlag(name, on);
-    } else {
-      // "Off" applies here before the shards have it, "on" only after: no price is shown too long.
-      if (!on) {
-        this.setFlag(name, false);
-        for (const run of this.#onVenueDataOff) run();
-      }
-      await this.#broadcast(on);
-      this.setFlag(name, on);
-    }
+    await this.#apply(name, on);
     this.#log.info({ switch: name, on }, 'switch set');
+  }
+
+  async #apply(name: SwitchName, on: boolean): Promise<void> {
+    if (name === 'trading') return this.setFlag(name, on);
+    // "Off" applies here before the shards have it, "on" only after: no price is shown too long.
+    if (!on) {
+      this.setFlag(name, false);
+      for (const run of this.#onVenueDataOff) run();
+    }
+    await this.#broadcast(on);
+    this.setFlag(name, on);
+  }
+
+  /** Another node of the cluster has set a switch. Rule N137 (engine/RULES.md). */
+  #follow(): Promise<void> {
+    const change = this.#changes.then(async () => {
+      const { venueData, trading, followsBooks } = this.#stored();
+      if (trading !== this.trading) await this.#apply('trading', trading);
+      const isSame = venueData === this.venueData && followsBooks === this.#followsBooks;
+      this.#followsBooks = followsBooks;
+      if (!isSame) await this.#apply('venueData', venueData);
+    });
+    this.#changes = change.catch((error: unknown) => {
+      this.#log.error({ err: error }, 'the switches of the cluster could not be taken');
+    });
+    return this.#changes;
   }
 
   /** Sizes and queues count in every shard from now on, and after each start. Rule T158. */

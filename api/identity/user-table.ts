@@ -30,6 +30,11 @@ export class UserTable {
     return this.#rows.get(id);
   }
 
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    this.#rows.forget(id);
+  }
+
   has(id: Uuid): boolean {
     return this.#rows.has(id);
   }
@@ -97,17 +102,27 @@ export class UserTable {
     return changed;
   }
 
+  /** Another node has added or changed users. */
+  followed(ids: readonly Uuid[]): void {
+    for (const id of ids) {
+      const user = this.#rows.get(id);
+      if (user !== undefined) this.onWritten(user);
+    }
+  }
+
   async #write(
     user: User,
     before: User | undefined,
     others: readonly Change[] = [],
   ): Promise<void> {
     const entries = before === undefined ? [] : entriesOfUser(before);
-    await this.#writer.write([
+    const changes = [
       this.#rows.putting(user.id, user),
       ...this.#indexes.changes(user.id, entries, entriesOfUser(user)),
       ...others,
-    ]);
+    ];
+    // A change may take rights from a user.
+    await this.#writer.write(changes, before !== undefined);
     this.onWritten(user);
   }
 

@@ -31,9 +31,20 @@ export class VenueApiKeyTable {
     this.#writer = writer;
   }
 
-  /** Throws `ControlDamage`. */
+  /** Throws `ControlDamage`, and where a pair may have ended that this node still has. */
   get(id: Uuid): VenueApiKey | undefined {
+    this.#writer.requireCurrent();
     return this.#rows.get(id);
+  }
+
+  /** The row is read from disk again: another node has changed it, or a change came to nothing. */
+  forget(id: Uuid): void {
+    this.#rows.forget(id);
+  }
+
+  /** The same of the pairs of an owner. */
+  forgetOwned(key: string): void {
+    this.#owners.forget(key);
   }
 
   /** A person's keys, the oldest first. Throws `ControlDamage`. */

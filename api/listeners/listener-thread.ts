@@ -136,6 +136,8 @@ const metrics = new Metrics();
 const checks = {
   ...{ permit, admit, metrics, log },
   refusal: () => engine.refusal(),
+  // A node of a cluster answers by one thread.
+  controlRefusal: () => null,
   paced: new PacedRefusals(),
 };
 let entry: OrderEntry;

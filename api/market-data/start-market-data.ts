@@ -15,7 +15,7 @@ import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/logger.ts';
 import { CatalogView } from '../catalog/catalog-view.ts';
-import { LiveCatalog } from '../catalog/live-catalog.ts';
+import { LiveCatalog, type LiveCatalogParts } from '../catalog/live-catalog.ts';
 import { MarketBus } from '../catalog/market-bus.ts';
 import { MarketStates } from '../catalog/market-states.ts';
 import type { Config } from '../config/settings.ts';
@@ -36,7 +36,7 @@ export type MarketDataParts = {
   config: Config;
   log: Log;
   stack: CleanupStack;
-  identity: Pick<ControlStore, 'numbers' | 'putNumbers' | 'switches'>;
+  identity: LiveCatalogParts['identity'] & Pick<ControlStore, 'switches'>;
   engine: Pick<
     Shards,
     'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'setFees' | 'settle' | 'drained' | 'held'

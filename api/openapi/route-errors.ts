@@ -16,6 +16,7 @@ type Declared = Pick<
   | 'needs'
   | 'readBody'
   | 'mayBeUnavailable'
+  | 'writesControl'
   | 'errors'
 >;
 
@@ -52,8 +53,8 @@ export function errorsOf(route: Declared): RouteError[] {
   }
   // The session may belong to an outside auth server, whose keys cannot always be fetched.
   if (route.mayBeUnavailable || takesSession) add('internal_error', 503);
-  // In a cluster another node may lead the shard of the account.
-  if (route.mayBeUnavailable) add('not_leader');
+  // In a cluster another node may lead the shard of the account, or the control data.
+  if (route.mayBeUnavailable || route.writesControl) add('not_leader');
   if (route.access !== 'open') add('internal_error');
   return errors;
 }

@@ -1,42 +1,61 @@
 /**
- * Joins the cluster of the settings. Without one this file is not loaded. Rules N101, N110, N160
+ * Joins the cluster of the settings. Without one this file is not loaded. Rules N101, N110, N130, N160
  * (engine/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import type { Uuid } from '../../engine/base/units.ts';
 import { joinCluster } from '../../engine/replication/cluster.ts';
 import { ClusterWatch } from '../../engine/replication/cluster-watch.ts';
+import { ControlReplica } from '../../engine/replication/control-replica.ts';
 import { EtcdClient, EtcdFailure } from '../../engine/replication/etcd-client.ts';
 import { addMember } from '../../engine/replication/members.ts';
 import { Replicator } from '../../engine/replication/replicator.ts';
 import type { MakeReplicator } from '../../engine/shard/callers/shard-client.ts';
+import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/logger.ts';
 import type { ClusterConfig } from '../config/settings.ts';
+import { ReplicatedControl } from '../identity/replicated-control.ts';
+import type { ControlStore } from '../identity/store.ts';
 import { clusterIdentityOf } from './cluster-identity.ts';
 
-/** A start waits so long for etcd, which may start at the same time. */
+/** A start waits so long for etcd, and for a leader, which may start at the same time. */
 const JOIN_MAX_MS = 20_000;
 const SECRET_BYTES_MIN = 16;
 
-type Joining = { dataDir: string; directory: Uuid; shards: number; log: Log };
+type Joining = {
+  dataDir: string;
+  directory: Uuid;
+  shards: number;
+  identity: Pick<ControlStore, 'joinCluster'>;
+  log: Log;
+  stack: CleanupStack;
+};
 
 export type JoinedCluster = { replicator: MakeReplicator; watch: ClusterWatch };
 
-/** Rejects with one clear line for the operator. */
+/**
+ * Resolves once this node leads the control data, or has all of the leader's. Rejects with one clear
+ * line for the operator.
+ */
 export async function joinOf(
   { secretFile, ...settings }: ClusterConfig,
-  { dataDir, directory, shards, log }: Joining,
+  { dataDir, directory, shards, identity, log, stack }: Joining,
 ): Promise<JoinedCluster> {
   const etcd = new EtcdClient(settings.etcd);
   try {
-    const identity = clusterIdentityOf(dataDir, { directory, shards });
+    const alike = clusterIdentityOf(dataDir, { directory, shards });
     await join(async () => {
-      await joinCluster(etcd, settings.name, identity, readSecret(secretFile));
+      await joinCluster(etcd, settings.name, alike, readSecret(secretFile));
       await addMember(etcd, settings.name, settings, { isEmpty: false, shards });
     });
   } finally {
     etcd.close();
   }
+  const target = identity.joinCluster((parts) => new ReplicatedControl(parts));
+  const control = new ControlReplica({ settings, target, log });
+  target.follow(control);
+  stack.add(() => control.close());
+  await readyInTime(control);
   return {
     replicator: (shard, changed) => new Replicator(settings, shard, log, changed),
     watch: new ClusterWatch(settings, log),
@@ -54,6 +73,16 @@ async function join(ask: () => Promise<void>): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, 200));
     }
   }
+}
+
+async function readyInTime(control: ControlReplica): Promise<void> {
+  const { promise: late, resolve } = Promise.withResolvers<'late'>();
+  const timer = setTimeout(() => resolve('late'), JOIN_MAX_MS);
+  const first = await Promise.race([control.ready, late]);
+  clearTimeout(timer);
+  if (first !== 'late') return;
+  const why = control.problems().join('; ') || 'no node leads the control data';
+  throw new Error(`PAPERBOOK_CLUSTER: ${why}`);
 }
 
 /** Throws an error for the operator. */

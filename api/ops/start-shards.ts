@@ -26,7 +26,7 @@ type ShardParts = {
   /** Threads that answer requests: this one, and further ones with rings of their own. */
   listeners: number;
   dataDir: Pick<DataDir, 'shards'>;
-  identity: Pick<ControlStore, 'numbers' | 'directoryId'>;
+  identity: Pick<ControlStore, 'numbers' | 'directoryId' | 'joinCluster'>;
   log: Log;
   stack: CleanupStack;
 };
@@ -71,7 +71,7 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
           dataDir: config.dataDir,
           directory: identity.directoryId!,
           shards: dataDir.shards,
-          log,
+          ...{ identity, log, stack },
         });
   if (joined !== null) stack.add(() => joined.watch.close());
   const engine = new Shards({

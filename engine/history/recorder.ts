@@ -150,7 +150,7 @@ export class Recorder implements RowSink {
     if (mark !== 'resolved') return;
     // Nothing follows, or next to nothing. What a question needs is made of the records again.
     this.candles.rest(market);
-    this.store.rest(market);
+    this.store.rest(market, this.nowMs);
     this.#kept[market] = undefined;
   }
 

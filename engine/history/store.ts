@@ -101,9 +101,20 @@ export class HistoryStore {
     return made;
   }
 
-  /** The market is over: its series take no more memory than their records need. */
-  rest(market: MarketNumber): void {
-    for (let kind = 0; kind < KINDS.length; kind++) this.series(kind, market)?.rest();
+  /**
+   * The market is over. Its unfinished blocks end here, so that no later journal, and no start, has
+   * to take their records again. They leave the memory, too. Rule D103 (engine/RULES.md).
+   */
+  rest(market: MarketNumber, nowMs: EpochMs): void {
+    for (let kind = 0; kind < KINDS.length; kind++) {
+      const series = this.series(kind, market);
+      if (series === undefined) continue;
+      if (series.tailLength > 0) {
+        this.#journal.records(series);
+        this.#seal(series, nowMs);
+      }
+      series.rest();
+    }
   }
 
   /** The markets that have a series of this kind. */

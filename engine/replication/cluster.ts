@@ -6,8 +6,9 @@ import { createHmac } from 'node:crypto';
 import type { EtcdClient } from './etcd-client.ts';
 import { membersKey, readMembers } from './member-list.ts';
 import { readHas } from './members.ts';
+import { type PresentNode, presentNodes } from './node-presence.ts';
 import { readHead } from './replicated-record.ts';
-import { type ClusterNode, shardKeys } from './shard-replica.ts';
+import { type ClusterNode, type LogKeys, logKeys, shardKeys } from './shard-replica.ts';
 
 /** What every node of a cluster must have alike. */
 export type ClusterIdentity = {
@@ -83,18 +84,25 @@ async function firstValue(etcd: EtcdClient, key: string, value: string): Promise
   return ranges[0]?.[0]?.value.toString() ?? value;
 }
 
-/** A shard as the cluster knows it; null: nobody leads it, and it has no head. */
-export type ShardInCluster = {
-  shard: number;
+/** A log as the cluster knows it; null: nobody leads it, and it has no head. */
+export type LogInCluster = {
   leader: ClusterNode | null;
   epoch: number | null;
   lastFact: number | null;
 };
+export type ShardInCluster = LogInCluster & { shard: number };
+
+export type ClusterStatus = {
+  shards: ShardInCluster[];
+  /** The log of control data, whose records count as its facts. */
+  control: LogInCluster;
+  members: MemberInCluster[];
+  /** The nodes that are there. */
+  nodes: PresentNode[];
+};
 
 /** A member; `facts`: by shard, the last one that its own disk has; null: it has not said so. */
 export type MemberInCluster = ClusterNode & { facts: (number | null)[] };
-
-export type ClusterStatus = { shards: ShardInCluster[]; members: MemberInCluster[] };
 
 /** Throws if there is no such cluster, and `EtcdFailure`. */
 export async function shardsOf(etcd: EtcdClient, name: string): Promise<number> {
@@ -111,25 +119,29 @@ export async function clusterStatus(etcd: EtcdClient, name: string): Promise<Clu
   const [found] = await etcd.read([{ range: membersKey(name) }]);
   for (let shard = 0; shard < count; shard++) {
     const keys = shardKeys(name, shard);
-    const [[head] = [], [leader] = [], had] = await etcd.read([
-      { range: keys.head },
-      { range: keys.leader },
-      { range: keys.has(''), end: keys.has('~') },
-    ]);
-    const read = head === undefined ? null : readHead(head.value.toString());
-    shards.push({
-      shard,
-      leader: leader === undefined ? null : (JSON.parse(leader.value.toString()) as ClusterNode),
-      epoch: read?.epoch ?? null,
-      lastFact: read?.number ?? null,
-    });
+    shards.push({ shard, ...(await logStatus(etcd, keys)) });
+    const [had] = await etcd.read([{ range: keys.has(''), end: keys.has('~') }]);
     has.push(readHas(keys, had));
   }
   const members = [...(readMembers(found) ?? [])].map(([node, address]) => ({
     ...{ node, address },
     facts: has.map((facts) => facts.get(node) ?? null),
   }));
-  return { shards, members };
+  const control = await logStatus(etcd, logKeys(name, 'control'));
+  return { shards, control, members, nodes: await presentNodes(etcd, name) };
+}
+
+async function logStatus(etcd: EtcdClient, keys: LogKeys): Promise<LogInCluster> {
+  const [[head] = [], [leader] = []] = await etcd.read([
+    { range: keys.head },
+    { range: keys.leader },
+  ]);
+  const read = head === undefined ? null : readHead(head.value.toString());
+  return {
+    leader: leader === undefined ? null : (JSON.parse(leader.value.toString()) as ClusterNode),
+    epoch: read?.epoch ?? null,
+    lastFact: read?.number ?? null,
+  };
 }
 
 /** Why a log that ends with this fact cannot be continued from etcd; null: it can. */

@@ -6,7 +6,7 @@
 import type { EtcdClient, KeyValue } from './etcd-client.ts';
 import { membersKey, readMembers, sameMembers } from './member-list.ts';
 import { readHas } from './members.ts';
-import { partNumberOf, type ShardKeys, shardKeys } from './shard-replica.ts';
+import { type LogKeys, partNumberOf, shardKeys } from './shard-replica.ts';
 
 const KEYS_AT_ONCE = 1000;
 /** etcd takes so many operations in one transaction, unless it is set otherwise. */
@@ -26,7 +26,7 @@ export type LogKeeperOptions = {
 
 export class LogKeeper {
   readonly #options: LogKeeperOptions;
-  readonly #keys: ShardKeys;
+  readonly #keys: LogKeys;
   #published: number | null = null;
   #compacted = 0;
 

@@ -4,10 +4,10 @@
  */
 import type { Compare, EtcdClient, KeyValue, Operation } from './etcd-client.ts';
 import { type Members, membersKey, membersText, readMembers, sameMembers } from './member-list.ts';
-import { type ClusterNode, type ShardKeys, shardKeys } from './shard-replica.ts';
+import { type ClusterNode, type LogKeys, shardKeys } from './shard-replica.ts';
 
 /** By the name of the node: the number of the last fact of a log that its own disk has for certain. */
-export function readHas(keys: ShardKeys, found: readonly KeyValue[] = []): Map<string, number> {
+export function readHas(keys: LogKeys, found: readonly KeyValue[] = []): Map<string, number> {
   const { length } = keys.has('');
   return new Map(found.map(({ key, value }) => [key.slice(length), Number(value.toString())]));
 }

@@ -1,6 +1,7 @@
 /**
- * One shard's part of the protocol, against etcd alone: follow the records, take the lead, store
- * records as the leader, keep the lease. Rules N102 to N113 (engine/RULES.md).
+ * A node's part of the protocol for one log, against etcd alone: follow the records, take the lead,
+ * store records as the leader, keep the lease. The log is a shard's, or that of control data. Rules
+ * N102 to N113, N130 (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invariant } from '../base/invariant.ts';
@@ -40,7 +41,7 @@ export type ClusterSettings = ClusterNode & {
 export type ShardReplicaOptions = {
   etcd: EtcdClient;
   cluster: string;
-  shard: number;
+  log: LogName;
   self: ClusterNode;
   leaseSeconds: number;
   /** An append or a renewal without an answer is given up after so long. */
@@ -90,7 +91,7 @@ export class OtherLog extends Error {
 
 export class ShardReplica {
   readonly #options: ShardReplicaOptions;
-  readonly #keys: ShardKeys;
+  readonly #keys: LogKeys;
   #last: LastRecord;
   /** As a leader: the head that it has written. Null: it follows. */
   #head: Head | null = null;
@@ -106,7 +107,7 @@ export class ShardReplica {
   /** @param last of the log of this node */
   constructor(options: ShardReplicaOptions, last: LastRecord) {
     this.#options = options;
-    this.#keys = shardKeys(options.cluster, options.shard);
+    this.#keys = logKeys(options.cluster, options.log);
     this.#last = last;
   }
 
@@ -468,11 +469,18 @@ function partsOf(payload: Uint8Array): Uint8Array[] {
   );
 }
 
-export type ShardKeys = ReturnType<typeof shardKeys>;
+/** A log of a cluster. */
+export type LogName = `shard/${number}` | 'control';
 
-/** The keys of a shard; numbers have 16 digits, so that they are in order. */
-export function shardKeys(cluster: string, shard: number) {
-  const prefix = `paperbook/${cluster}/shard/${shard}`;
+export type LogKeys = ReturnType<typeof logKeys>;
+
+/** The keys of a shard's log. */
+export const shardKeys = (cluster: string, shard: number): LogKeys =>
+  logKeys(cluster, `shard/${shard}`);
+
+/** The keys of a log; numbers have 16 digits, so that they are in order. */
+export function logKeys(cluster: string, log: LogName) {
+  const prefix = `paperbook/${cluster}/${log}`;
   const digits = (number: number) => String(number).padStart(16, '0');
   return {
     head: `${prefix}/head`,

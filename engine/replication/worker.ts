@@ -97,7 +97,8 @@ class Session {
     const { name: cluster, node, address, leaseSeconds } = settings;
     this.#replica = new ShardReplica(
       {
-        ...{ etcd, cluster, shard, leaseSeconds, steadyMs },
+        ...{ etcd, cluster, leaseSeconds, steadyMs },
+        log: `shard/${shard}`,
         waitMs: LEASES_WAITED * leaseSeconds * 1000,
         self: { node, address },
         renewed: (untilMs) => this.#lease.set(untilMs),

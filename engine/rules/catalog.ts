@@ -32,6 +32,7 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   const hasInstruments = catalog.instrumentIds.length >= state.instruments.length;
   invariant(hasInstruments, 'a catalog removes the number of an instrument');
   checkNumbers(state.catalog, catalog);
+  state.catalogEntries += catalog.instruments.length;
   const { marketNames, instrumentIds } = withOwnNames(state.catalog, catalog);
   for (let number = state.markets.length; number < marketNames.length; number++) {
     nameMarket(state, number, marketNames[number]!);
@@ -44,10 +45,10 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     state.instrumentsById.set(id, added);
   }
   for (const slug of outdatedStatuses(state.catalog.games, catalog.games)) state.games.delete(slug);
+  keepGames(state, catalog.games);
   state.catalog = { ...catalog, marketNames, instrumentIds };
   state.pastMarkets.nameBy(marketNames);
   state.pastInstruments.nameBy(instrumentIds);
-  for (const game of catalog.games) state.listedGames.set(game.slug, game);
   for (const { id, listings } of catalog.instruments) {
     reviveInstrument(state, id);
     for (const { venue, venueMarketId } of listings) {
@@ -166,13 +167,35 @@ export function instrumentOf(state: ShardState, id: string): Instrument | undefi
   return number === undefined ? undefined : state.instruments[number];
 }
 
+/**
+ * A text out of a message may be a part of the message's text, which it keeps in memory. Parts of a
+ * copy have texts of their own.
+ */
+const ownCopy = <Value>(value: Value): Value => JSON.parse(JSON.stringify(value));
+
+/**
+ * Notes the games of the next catalog, and copies of the games that it has no more. Copies outlive
+ * every catalog, so they keep nothing of the message that had them.
+ */
+function keepGames({ catalog, listedGames }: ShardState, next: readonly CatalogGame[]): void {
+  const slugs = new Set(next.map(({ slug }) => slug));
+  for (const game of catalog.games) {
+    if (slugs.has(game.slug)) continue;
+    const kept = ownCopy(game);
+    // The text of its key goes, too.
+    listedGames.delete(game.slug);
+    listedGames.set(kept.slug, kept);
+  }
+  for (const game of next) listedGames.set(game.slug, game);
+}
+
 /** The names that a catalog has already are the same texts. So each is in memory once. */
 function withOwnNames(
   before: Catalog,
   now: Catalog,
 ): Pick<Catalog, 'marketNames' | 'instrumentIds'> {
   const own = (names: string[], all: string[]) =>
-    names.length === all.length ? names : [...names, ...all.slice(names.length)];
+    names.length === all.length ? names : [...names, ...ownCopy(all.slice(names.length))];
   return {
     marketNames: own(before.marketNames, now.marketNames),
     instrumentIds: own(before.instrumentIds, now.instrumentIds),

@@ -166,6 +166,8 @@ export type ShardState = {
   readonly games: Map<string, { status: GameStatus; atMs: EpochMs }>;
   /** Counts changes of the data that `referenceDataOf` returns. */
   referenceDataVersion: number;
+  /** Instruments that catalogs have listed, each time that one came. A replay does that work again. */
+  catalogEntries: number;
   readonly booksByKey: Map<string | number, Book>;
   /** Numbers below the number of books that no book has any more. */
   readonly freeBooks: number[];

@@ -22,13 +22,14 @@ export class Deposed extends Error {
     this.name = 'Deposed';
   }
 }
-/** Another node leads the shard, or none does yet. Rule N114 (engine/RULES.md). */
+
+/** Another node leads a shard or the control data, or none does yet. Rules N114, N132 (engine/RULES.md). */
 export class NotLeader extends Unavailable {
   /** The address of the node that leads it; null: none is known. */
   readonly leader: string | null;
 
-  constructor(leader: string | null) {
-    super(leader === null ? 'no node leads this shard now' : 'another node leads this shard');
+  constructor(leader: string | null, subject = 'this shard') {
+    super(leader === null ? `no node leads ${subject} now` : `another node leads ${subject}`);
     this.name = 'NotLeader';
     this.leader = leader;
   }

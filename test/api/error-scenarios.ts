@@ -127,9 +127,13 @@ export const COMMON: Record<string, Reach> = {
   },
   '503 not_leader': async (scenario) => {
     const { engine } = scenario;
+    const { store } = scenario.api;
+    const { refusal } = store;
     engine.refused = new NotLeader('https://one.example');
+    store.refusal = () => engine.refused;
     const answer = await whileFailing(scenario, engine.refused);
     engine.refused = null;
+    store.refusal = refusal;
     return answer;
   },
   '500 internal_error': async (scenario) => {

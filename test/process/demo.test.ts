@@ -10,8 +10,21 @@ import { callerOf } from './demo-caller.ts';
 import { runHere } from './run-here.ts';
 import { Command, eventually, type Server, startFor, tempDir } from './server.ts';
 
+/** What each thread loads first. It notes whether it is the main one, and the limit of its heap. */
+function notingHeaps(file: string): string {
+  const code = `import v8 from 'node:v8'; import fs from 'node:fs'; import { isMainThread } from 'node:worker_threads';
+    const mib = Math.round(v8.getHeapStatistics().heap_size_limit / 2 ** 20);
+    fs.appendFileSync(${JSON.stringify(file)}, isMainThread + ' ' + mib + '\\n');`;
+  return `data:text/javascript,${encodeURIComponent(code)}`;
+}
+
+function heapOfLine(line: string): [isMain: string, mib: number] {
+  const [isMain, mib] = line.split(' ');
+  return [isMain!, Number(mib)];
+}
+
 test.serial(
-  'U33, U34, U35, U36, paperbook demo: killed amid its first start, it has a past and bots at the next',
+  'U33, U34, U35, U36, U77, paperbook demo: killed amid its first start, it has a past and bots at the next',
   async (t) => {
     const dataDir = path.join(tempDir(t), 'data');
     const killed = new Command(['demo'], { env: { PAPERBOOK_DATA_DIR: dataDir } });
@@ -25,7 +38,12 @@ test.serial(
     await killed.end('SIGKILL');
     t.false(existsSync(path.join(dataDir, 'demo/simulator.json')));
 
-    const env = { PAPERBOOK_REQUEST_LOG: 'on', PAPERBOOK_LOG_LEVEL: 'info' };
+    const heaps = path.join(path.dirname(dataDir), 'heaps');
+    const env = {
+      PAPERBOOK_REQUEST_LOG: 'on',
+      PAPERBOOK_LOG_LEVEL: 'info',
+      NODE_OPTIONS: `--import=${notingHeaps(heaps)}`,
+    };
     const first = await startFor(t, 'demo', { dataDir, env, isLively: true });
     const demo = callerOf(first);
     const { account } = await demo.get('/portfolio');
@@ -62,6 +80,10 @@ test.serial(
     const tested = await request(demo.key, 'POST', `${demo.baseUrl}/backtest`, body);
     t.is(tested.status, 200);
     t.true(tested.body.summary.trades > 3, JSON.stringify(tested.body.summary));
+
+    const roomOf = new Map(readFileSync(heaps, 'utf8').trim().split('\n').map(heapOfLine));
+    const ofMain = roomOf.get('true')!;
+    t.true(roomOf.get('false')! < ofMain - 30, 'U77: little room for new objects');
 
     const { bots } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
     t.is(bots.length, BOTS.length);

@@ -162,6 +162,7 @@ function switchRoutes(
     keyed({
       method: 'PUT',
       path,
+      writesControl: true,
       query: NoQuery,
       response: SwitchAnswer,
       readBody: readSwitch,

@@ -50,6 +50,7 @@ export function keyAdminRoutes({ identity, switches, log }: Context): Route<Oper
     keyed({
       method: 'POST',
       path: '/admin/keys',
+      writesControl: true,
       query: NoQuery,
       response: AdminNewKeyAnswer,
       readBody: readKeyInput,
@@ -65,6 +66,7 @@ export function keyAdminRoutes({ identity, switches, log }: Context): Route<Oper
     keyed({
       method: 'DELETE',
       path: '/admin/keys/{keyId}',
+      writesControl: true,
       query: NoQuery,
       response: AdminKeyAnswer,
       run: async ({ param }) => {

@@ -51,6 +51,7 @@ function organizationRoutes({ identity, config, log }: Context): Route<Operator>
     keyed({
       method: 'POST',
       path: '/admin/organizations',
+      writesControl: true,
       query: NoQuery,
       response: AdminOrganizationAnswer,
       readBody: readOrganizationInput,
@@ -65,6 +66,7 @@ function organizationRoutes({ identity, config, log }: Context): Route<Operator>
     keyed({
       method: 'PATCH',
       path: '/admin/organizations/{organizationId}',
+      writesControl: true,
       query: NoQuery,
       response: AdminOrganizationAnswer,
       readBody: readOrganizationChange,
@@ -91,6 +93,7 @@ function memberRoutes({ identity, config, log }: Context): Route<Operator>[] {
     keyed({
       method: 'PUT',
       path: '/admin/organizations/{organizationId}/members',
+      writesControl: true,
       query: NoQuery,
       response: AdminMembershipAnswer,
       readBody: readMembershipInput,
@@ -109,6 +112,7 @@ function memberRoutes({ identity, config, log }: Context): Route<Operator>[] {
     keyed({
       method: 'DELETE',
       path: '/admin/organizations/{organizationId}/members',
+      writesControl: true,
       query: strict({ userId: Uuid }),
       response: AdminMembershipAnswer,
       run: async ({ param, query }) => {

@@ -26,6 +26,7 @@ export function realismAdminRoutes(context: Context): Route<Operator>[] {
     keyed({
       method: 'PUT',
       path,
+      writesControl: true,
       query: NoQuery,
       response: AdminRealismAnswer,
       readBody: readRealismBody,

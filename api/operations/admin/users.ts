@@ -50,6 +50,7 @@ export function userAdminRoutes({ identity, log }: Context): Route<Operator>[] {
     keyed({
       method: 'POST',
       path: '/admin/users',
+      writesControl: true,
       query: NoQuery,
       response: AdminUserAnswer,
       readBody: readUserInput,
@@ -64,6 +65,7 @@ export function userAdminRoutes({ identity, log }: Context): Route<Operator>[] {
     keyed({
       method: 'PATCH',
       path: '/admin/users/{userId}',
+      writesControl: true,
       query: NoQuery,
       response: AdminUserAnswer,
       readBody: readUserChange,

@@ -25,6 +25,7 @@ export function venueKeyAdminRoutes({ identity, log }: Context): Route<Operator>
     keyed({
       method: 'PUT',
       path: '/admin/venue-keys',
+      writesControl: true,
       query: NoQuery,
       response: AdminVenueKeyAnswer,
       readBody: readVenueKeyInput,
@@ -42,6 +43,7 @@ export function venueKeyAdminRoutes({ identity, log }: Context): Route<Operator>
     keyed({
       method: 'DELETE',
       path: '/admin/venue-keys',
+      writesControl: true,
       query: strict({ userId: Uuid, venue: ExecutionVenueSchema }),
       response: AdminVenueKeyAnswer,
       run: async ({ query }) => {

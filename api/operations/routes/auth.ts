@@ -46,6 +46,7 @@ function signUp(signIn: SignIn): Route<Visitor> {
   return visited({
     method: 'POST',
     path: '/signup',
+    writesControl: true,
     query: SignUpQuery,
     response: AuthSessionAnswer,
     readBody: readCredentialsBody,
@@ -62,6 +63,7 @@ function newTokens(signIn: SignIn): Route<Visitor> {
   return visited({
     method: 'POST',
     path: '/token',
+    writesControl: true,
     query: TokenQuery,
     response: AuthSessionAnswer,
     readBody: readCredentialsBody,
@@ -80,6 +82,7 @@ function verify(signIn: SignIn): Route<Visitor> {
   return visited({
     method: 'POST',
     path: '/verify',
+    writesControl: true,
     query: SignUpQuery,
     response: AuthSessionAnswer,
     readBody: readVerifyBody,
@@ -102,6 +105,7 @@ function putUser(signIn: SignIn): Route<Visitor> {
   return visited({
     method: 'PUT',
     path: '/user',
+    writesControl: true,
     query: UserChangeQuery,
     response: AuthUserAnswer,
     readBody: readUserChangeBody,
@@ -113,6 +117,7 @@ function signOut(signIn: SignIn): Route<Visitor> {
   return visited({
     method: 'POST',
     path: '/logout',
+    writesControl: true,
     query: SignOutQuery,
     status: 204,
     response: NoAnswer,

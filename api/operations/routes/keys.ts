@@ -71,6 +71,7 @@ function createKey({ book, log, view }: KeyContext): Route<Caller> {
       example: { key: KEY, token: TOKEN, warning: WARNING },
     },
     errors: ['scope_not_available', 'key_limit_reached', 'key_creation_limited'],
+    writesControl: true,
     query: NoQuery,
     status: 201,
     response: NewKeyAnswer,
@@ -102,6 +103,7 @@ function rotateKey({ book, log, view }: KeyContext): Route<Caller> {
       },
     },
     errors: ['key_not_found', 'key_creation_limited'],
+    writesControl: true,
     query: NoQuery,
     status: 201,
     response: RotatedKeyAnswer,
@@ -129,6 +131,7 @@ function revokeKey({ book, log, view }: KeyContext): Route<Caller> {
       example: { key: { ...KEY, status: 'revoked', revokedAt: KEY.createdAt } },
     },
     errors: ['key_not_found'],
+    writesControl: true,
     query: NoQuery,
     response: KeyAnswer,
     run: async ({ caller: { user }, param }) => {

@@ -64,6 +64,7 @@ function changeOrganization(context: Context): Route<Caller> {
     },
     errors: ['organization_not_found', 'organization_forbidden', NO_QUEUES],
     mayBeUnavailable: true,
+    writesControl: true,
     query: NoQuery,
     response: OrganizationAnswer,
     readBody: readRealismBody,

@@ -73,6 +73,7 @@ export function profileRoutes(context: Context): Route<Caller>[] {
         },
       },
       errors: [NO_QUEUES],
+      writesControl: true,
       query: NoQuery,
       response: ProfileAnswer,
       readBody: readProfileChange,

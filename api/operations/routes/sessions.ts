@@ -45,6 +45,7 @@ function endSession(context: Context): Route<Caller> {
       example: { sessions: [SESSION], count: 1, mode: 'paper' },
     },
     errors: ['session_not_found'],
+    writesControl: true,
     query: NoQuery,
     response: SessionsAnswer,
     run: async ({ caller: { user, credentialId }, param }) => {

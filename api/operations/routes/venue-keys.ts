@@ -57,6 +57,7 @@ export function venueKeyRoutes({ identity, log }: Context): Route<Caller>[] {
         example: { ...VENUE_KEY, privateKeyPem: PEM },
       },
       errors: ['key_limit_reached'],
+      writesControl: true,
       query: NoQuery,
       response: NewVenueKeyAnswer,
       readBody: readLabel,
@@ -77,6 +78,7 @@ export function venueKeyRoutes({ identity, log }: Context): Route<Caller>[] {
         example: { venueKey: VENUE_KEY },
       },
       errors: ['key_not_found'],
+      writesControl: true,
       query: NoQuery,
       response: VenueKeyAnswer,
       run: async ({ caller: { user }, param }) => {

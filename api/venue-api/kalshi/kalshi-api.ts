@@ -30,7 +30,7 @@ export type KalshiApiParts = {
   /** Of the listener: what all of its requests share. */
   shared: Pick<
     DispatchOptions<Caller>,
-    'permit' | 'refusal' | 'metrics' | 'paced' | 'log' | 'policy'
+    'permit' | 'refusal' | 'controlRefusal' | 'metrics' | 'paced' | 'log' | 'policy'
   > & { meter: NonNullable<DispatchOptions<Caller>['meter']> };
 };
 

@@ -50,6 +50,8 @@ const CLOSINGS = 'closings.db';
 const CLOSINGS_COPY = 'closings-copy.db';
 const SET_ASIDE = /^closings(-copy)?\.db\.damaged-\d+$/;
 const BESIDE = ['', '-wal', '-shm'];
+/** Of 4 KiB each, in the file beside it. */
+const WAL_PAGES = 64;
 
 export const closingsFile = (dataDir: string): string => path.join(dataDir, 'records', CLOSINGS);
 const copyFile = (dataDir: string): string => path.join(dataDir, CLOSINGS_COPY);
@@ -208,6 +210,8 @@ function openFile(file: string): OpenFile {
   database.pragma('journal_mode = WAL');
   // A crash of the machine loses the newest lines, which the history still has.
   database.pragma('synchronous = NORMAL');
+  // Each line is a write of its own, and changes two pages. So the file beside it stays small.
+  database.pragma(`wal_autocheckpoint = ${WAL_PAGES}`);
   return {
     file,
     database,

@@ -109,6 +109,7 @@ export function createState<Records extends FinishedRecords>(
     listedGames: new Map(),
     games: new Map(),
     referenceDataVersion: 0,
+    catalogEntries: 0,
     booksByKey: new Map(),
     freeBooks: [],
     sources: [],

@@ -2,7 +2,7 @@
  * One shard: its state, its log, its checkpoints. In one synchronous step a batch is decided, its
  * facts are written, and it is answered. Meanwhile the callers' thread gathers the next batch. A
  * checkpoint is written beside the batches. In a cluster it may follow another node's shard first.
- * Rules D1 to D3, D8, D43, S15, N102, N108, N112, N150 (engine/RULES.md).
+ * Rules D1 to D3, D8, D43, D102, S15, N102, N108, N112, N150 (engine/RULES.md).
  */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -72,6 +72,8 @@ export class Shard {
   readonly #config: ShardConfig;
   readonly #settledAtOnce: number;
   #factsSinceCheckpoint = 0;
+  /** `state.catalogEntries` of the last checkpoint. */
+  #catalogEntries = 0;
   /** The checkpoint being written. */
   #writing: Promise<void> | null = null;
   /** A checkpoint was cut off because the shard ends; there is no other. */
@@ -218,7 +220,7 @@ export class Shard {
    * that it does not make batches wait (`isBehind`).
    */
   get isSettlingPaused(): boolean {
-    const isHalfDue = this.#factsSinceCheckpoint * 2 >= this.#config.checkpointEveryFacts;
+    const isHalfDue = this.#replayedByStart * 2 >= this.#config.checkpointEveryFacts;
     return !this.state.pendingSettlements.isEmpty && this.isWriting && isHalfDue;
   }
 
@@ -368,7 +370,12 @@ export class Shard {
   }
 
   get #isDue(): boolean {
-    return this.#factsSinceCheckpoint >= this.#config.checkpointEveryFacts;
+    return this.#replayedByStart >= this.#config.checkpointEveryFacts;
+  }
+
+  /** The facts that a start would replay. A catalog is the work of one for each instrument. Rule D102. */
+  get #replayedByStart(): number {
+    return this.#factsSinceCheckpoint + this.state.catalogEntries - this.#catalogEntries;
   }
 
   get #isOverdue(): boolean {
@@ -385,6 +392,7 @@ export class Shard {
     const isReferenceDataNew = state.referenceDataVersion !== this.#referenceDataVersion;
     this.#referenceDataVersion = state.referenceDataVersion;
     this.#factsSinceCheckpoint = 0;
+    this.#catalogEntries = state.catalogEntries;
     const { lastNumber: facts, tail } = this.#log;
     const head = { ...headOf(state), facts, tail };
     const written = this.#checkpoints.write({

@@ -209,6 +209,36 @@ pageTest(
 );
 
 pageTest(
+  'U76: the chart of a market with a result ends at its last record, in each range',
+  onDay(async (t, stage) => {
+    const { games } = await answered(stage, '/games?limit=1');
+    const { instruments } = await answered(stage, `/games/${games[0].id}`);
+    const { id } = instruments.find(({ marketType }: Json) => marketType === 'moneyline');
+    const newest = `/history?instrumentId=${id}&venue=venue_a&order=desc&limit=1`;
+    const [{ at, live }] = (await answered(stage, newest)).quotes;
+    t.false(live, 'it has its result');
+    const { page } = await enter(t, stage, 'Bert', { at: '#/markets' });
+    const windowAsked = async (act: () => Promise<unknown>) => {
+      // Before the quote says that the market has its result, another window may be asked for.
+      const ended = page.waitForRequest(/\/history\/candles\?.*\bto=/);
+      const [asked] = await Promise.all([ended, act()]);
+      const { searchParams } = new URL(asked.url());
+      const [from, to] = ['from', 'to'].map((name) => Date.parse(searchParams.get(name)!));
+      return { hours: Math.floor((to! - from!) / 3_600_000), to: to! };
+    };
+    const endMs = Date.parse(at) + 1;
+    const first = await windowAsked(() => page.goto(`${stage.pageUrl}#/market/${id}`));
+    t.deepEqual(first, { hours: 6, to: endMs });
+    const day = await windowAsked(() => page.getByRole('radio', { name: '1 day' }).check());
+    t.deepEqual(day, { hours: 24, to: endMs });
+    const chart = page.getByRole('img', { name: /^Price of yes over time\. .*; between \d+¢/ });
+    await chart.locator('canvas').waitFor();
+    await chart.press('End');
+    await page.getByText(/: Yes bid none, Yes ask none$/).waitFor();
+  }),
+);
+
+pageTest(
   'U54: the header is one line from 800 px on, and the filters of a phone are two',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Cleo', { at: '#/markets' });

@@ -106,7 +106,7 @@ test('H34: a market that rests keeps its records, and its candles are those of b
     recorder.takePacked(part);
     unrested.takePacked(part);
     recorder.candles.rest(0);
-    recorder.store.rest(0);
+    recorder.store.rest(0, recorder.nowMs);
   }
   const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
   const atMs = recorder.nowMs + 1;

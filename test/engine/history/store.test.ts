@@ -1,10 +1,17 @@
-import { appendFileSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  appendFileSync,
+  cpSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
 import test from 'ava';
 import { DAY_MS } from '../../../engine/base/units.ts';
 import { FILE_HEADER_BYTES } from '../../../engine/history/block-format.ts';
-import { HISTORY_VERSION } from '../../../engine/history/kinds.ts';
+import { HISTORY_VERSION, KINDS, ROWS, TRADES } from '../../../engine/history/kinds.ts';
 import type { Recorder } from '../../../engine/history/recorder.ts';
 import { historyProblems } from '../../../engine/history/verify.ts';
 import type { QuoteTick, Tick } from '../../../engine/rules/messages.ts';
@@ -64,6 +71,41 @@ test('H5: a start begins with a gap since the stop, until each market is quoted 
   const third = record(directory);
   t.is(asked(third).quotes().gaps.length, 2);
   third.close();
+});
+
+test('D103: the blocks of a market end with its result, and a later record begins another', (t) => {
+  const directory = temporary(t);
+  const first = record(directory);
+  const result = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  const at = { atMs: after(5000), source: 1, market: 0 };
+  take(first, ...quotes(3, after(0)), { kind: 'result', ...at, ...result });
+  const tails = ({ store }: Recorder) =>
+    KINDS.map((_, kind) => store.series(kind, 0)?.tailLength ?? 0);
+  const none = KINDS.map(() => 0);
+  t.deepEqual(tails(first), none);
+  const print = { kind: 'trade', ...at, yesPriceCents: 46, contracts: 7, side: 'yes' } as const;
+  take(first, print);
+  const prints = (recorder: Recorder) => recorder.store.series(TRADES, 0)?.next;
+  t.deepEqual([prints(first), tails(first)[TRADES]], [1, 1]);
+  const before = asked(first).quotes();
+  t.true(before.quotes.length > 3);
+  // As a crash leaves it, and after a stop.
+  first.flush();
+  const copy = path.join(temporary(t), 'copy');
+  cpSync(directory, copy, { recursive: true });
+  const crashed = record(copy);
+  t.deepEqual(asked(crashed).quotes(), before);
+  crashed.close();
+  first.close();
+  const second = record(directory);
+  t.deepEqual(asked(second).quotes(), before);
+  t.is(prints(second), 1);
+  t.deepEqual(
+    tails(second).filter((length) => length > 0),
+    [1],
+  );
+  second.close();
+  t.deepEqual(historyProblems(directory, null), []);
 });
 
 test('H5: a market that had its result before a stop has no gap after it', (t) => {
@@ -162,6 +204,26 @@ test('D54: whole blocks are dropped once they are too old, with their files', (t
     60,
   );
   all.close();
+});
+
+test('D52, D103: once a market has its result, its records are in blocks, and in no journal', (t) => {
+  const directory = temporary(t);
+  const first = record(directory);
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  take(first, ...quotes(90, after(0)), ...quotes(90, after(90_000), { market: 1 }));
+  take(first, { kind: 'result', atMs: after(181_000), source: 1, market: 0, ...pays });
+  const inMemory = (recorder: Recorder, market: number) =>
+    KINDS.map((_, kind) => recorder.store.series(kind, market)?.tailLength ?? 0);
+  t.deepEqual(new Set(inMemory(first, 0)), new Set([0]));
+  t.true(inMemory(first, 1)[ROWS]! > 80);
+  const before = [asked(first).quotes(), asked(first).candles()];
+  first.flush();
+  first.store.abandon();
+  t.deepEqual(historyProblems(directory, null), []);
+  const second = record(directory);
+  t.deepEqual(new Set(inMemory(second, 0)), new Set([0]));
+  t.deepEqual([asked(second).quotes(), asked(second).candles()], before);
+  second.close();
 });
 
 test('D51: files of another version are refused, both named', (t) => {

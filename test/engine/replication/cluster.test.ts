@@ -6,7 +6,7 @@ import {
 } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { addMember } from '../../../engine/replication/members.ts';
-import { shardKeys } from '../../../engine/replication/shard-replica.ts';
+import { logKeys } from '../../../engine/replication/shard-replica.ts';
 import { EtcdDouble } from './etcd.ts';
 
 const IDENTITY: ClusterIdentity = {
@@ -35,12 +35,12 @@ test('N110: a node of other data, of another number of shards or another secret 
   server.stop();
 });
 
-test('N117: the status of a cluster names who leads each shard, how far it is, and what members have', async (t) => {
+test('N117, N136: the status of a cluster names who leads each log, how far it is, and what members have', async (t) => {
   const server = await EtcdDouble.start();
   const etcd = new EtcdClient([server.url]);
   await t.throwsAsync(clusterStatus(etcd, 'test'), { message: 'etcd knows no cluster test' });
   await joinCluster(etcd, 'test', IDENTITY, 'of the cluster');
-  const { head, leader } = shardKeys('test', 1);
+  const { head, leader } = logKeys('test', 'shard/1');
   const one = { node: 'one', address: 'https://one' };
   await etcd.transact(
     [],
@@ -49,16 +49,25 @@ test('N117: the status of a cluster names who leads each shard, how far it is, a
       { put: leader, value: JSON.stringify(one) },
     ],
   );
+  await etcd.transact(
+    [],
+    [
+      { put: logKeys('test', 'control').head, value: '5.3.77' },
+      { put: 'paperbook/test/node/one', value: JSON.stringify({ ...one, applied: 2 }) },
+    ],
+  );
   const joining = { isEmpty: false, shards: 2 };
   await addMember(etcd, 'test', one, joining);
   await addMember(etcd, 'test', { node: 'two', address: 'https://old' }, joining);
   await addMember(etcd, 'test', { node: 'two', address: 'https://two' }, joining);
-  await etcd.transact([], [{ put: shardKeys('test', 1).has('two'), value: '118' }]);
+  await etcd.transact([], [{ put: logKeys('test', 'shard/1').has('two'), value: '118' }]);
   t.deepEqual(await clusterStatus(etcd, 'test'), {
     shards: [
       { shard: 0, leader: null, epoch: null, lastFact: null },
       { shard: 1, leader: one, epoch: 7, lastFact: 120 },
     ],
+    control: { leader: null, epoch: 5, lastFact: 3 },
+    nodes: [{ ...one, applied: 2 }],
     members: [
       { ...one, facts: [null, null] },
       { node: 'two', address: 'https://two', facts: [null, 118] },

@@ -20,7 +20,7 @@ class Leader {
     this.etcd = new EtcdClient(urls);
     this.replica = new ShardReplica(
       {
-        ...{ etcd: this.etcd, cluster, shard: 0, leaseSeconds: 20, waitMs: 20_000 },
+        ...{ etcd: this.etcd, cluster, log: 'shard/0' as const, leaseSeconds: 20, waitMs: 20_000 },
         self: { node: 'one', address },
         steadyMs: () => performance.now(),
         renewed() {},

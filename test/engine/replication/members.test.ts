@@ -28,7 +28,13 @@ class Node {
     this.etcd = new EtcdClient([url]);
     this.replica = new ShardReplica(
       {
-        ...{ etcd: this.etcd, cluster: 'test', shard: 0, leaseSeconds: 2, waitMs: 20_000 },
+        ...{
+          etcd: this.etcd,
+          cluster: 'test',
+          log: 'shard/0' as const,
+          leaseSeconds: 2,
+          waitMs: 20_000,
+        },
         self: { node, address: `http://${node}` },
         steadyMs: () => performance.now(),
         renewed() {},

@@ -27,7 +27,7 @@ class Node {
     this.etcd = new EtcdClient(urls);
     this.replica = new ShardReplica(
       {
-        ...{ etcd: this.etcd, cluster, shard: 0, leaseSeconds, waitMs },
+        ...{ etcd: this.etcd, cluster, log: 'shard/0', leaseSeconds, waitMs },
         self: { node, address: `http://${node}` },
         steadyMs: () => performance.now(),
         renewed: (untilMs) => {
@@ -219,7 +219,13 @@ test('N109: a log that the cluster has not, or has otherwise, follows nothing', 
     const client = new EtcdClient([etcd.url]);
     const replica = new ShardReplica(
       {
-        ...{ etcd: client, cluster: 'test', shard: 0, leaseSeconds: 20, waitMs: 1000 },
+        ...{
+          etcd: client,
+          cluster: 'test',
+          log: 'shard/0' as const,
+          leaseSeconds: 20,
+          waitMs: 1000,
+        },
         self: { node: 'other', address: '' },
         steadyMs: () => performance.now(),
         renewed() {},

@@ -1,7 +1,9 @@
+import { getHeapStatistics, setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { marketNamed } from '../../../engine/rules/catalog.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
-import type { PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
+import type { Command, PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
 import {
   catalog,
   HOME,
@@ -22,6 +24,7 @@ import {
   ROUTED,
   uuidOf,
 } from '../fixtures.ts';
+import { messagesThrough } from '../format/frames.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
 /** `ROUTED` trades on T3 from now on, where it traded on T2. */
@@ -449,6 +452,34 @@ test('K61: a market that is over and in no list keeps its result alone, in colum
   const ids = engine.state().instruments.map(({ id }) => id);
   t.deepEqual(ids, CATALOG.instrumentIds);
   t.deepEqual(engine.conservation(), []);
+});
+
+test('K61: what stays of catalogs that are gone keeps nothing of the messages that had them', (t) => {
+  setFlagsFromString('--expose-gc');
+  const collect = runInNewContext('gc') as () => void;
+  const engine = engineWith(CATALOG);
+  const [game] = CATALOG.games;
+  /** Each market and game is in some catalogs after another, and then in none. */
+  const take = (from: number, end: number) => {
+    for (let at = from; at < end; at++) {
+      const games = Array.from({ length: 20 }, (_, older) => {
+        return { ...game!, id: `game_${at - older}`, slug: `a-game-of-the-day-${at - older}` };
+      });
+      const named = { markets: CATALOG.marketNames.length + at, instruments: 4 };
+      const marketNames = [`venue_a/a-market-${at}`];
+      const catalog = { ...CATALOG, games, marketNames, instrumentIds: [] };
+      const sent = messagesThrough([{ kind: 'catalog', atMs: NOON_MS, catalog, named }]);
+      engine.command(sent[0] as Command);
+    }
+    collect();
+    return getHeapStatistics().used_heap_size;
+  };
+  const before = take(0, 100);
+  const games = 400;
+  const bytes = (take(100, 100 + games) - before) / games;
+  t.true(bytes < 2500, `${Math.round(bytes)} bytes a game`);
+  t.true(engine.state().listedGames.has('a-game-of-the-day-150'));
+  t.is(engine.state().catalog.marketNames.at(-1), `venue_a/a-market-${99 + games}`);
 });
 
 test('K62: a catalog is sent with its new names alone', (t) => {

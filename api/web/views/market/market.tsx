@@ -70,6 +70,9 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
   useReloads(param, quote);
   const isLooking = isVisitor.value;
   const isOver = quote?.quote.result !== undefined;
+  const { status } = found.game ?? { status: null };
+  // The quote arrives later than the game.
+  const isPast = quote === null ? status === 'final' || status === 'cancelled' : isOver;
   useEffect(() => (isLooking ? undefined : followAccount(ticket.account)), [ticket.account]);
   return (
     <>
@@ -92,7 +95,7 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
       )}
       <div class="market">
         <div class="market-chart">
-          <PriceChart instrumentId={id} quote={quote} query={query} param={param} />
+          <PriceChart instrumentId={id} quote={quote} isOver={isPast} query={query} param={param} />
         </div>
         {isOver ? (
           <EndedTicket />

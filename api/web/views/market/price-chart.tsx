@@ -1,6 +1,6 @@
 /**
- * Past prices of a range, continued live, with the own trades; where there was none, and why. Rule
- * U46 (api/RULES.md).
+ * Past prices of a range, continued live, with the own trades; where there was none, and why.
+ * Rules U46, U76 (api/RULES.md).
  */
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import type { Interval } from '../../../client/generated.js';
@@ -45,7 +45,8 @@ import {
   summaryOf,
 } from './chart-data.ts';
 
-type Props = { instrumentId: string; quote: ShownQuote | null } & ViewProps;
+/** `isOver`: no price follows. */
+type Props = { instrumentId: string; quote: ShownQuote | null; isOver: boolean } & ViewProps;
 
 const DRAWN_EVERY_MS = 5000;
 const HEIGHT_PX = 260;
@@ -53,10 +54,10 @@ const HEIGHT_PX = 260;
 const GAP_SETTLES_MS = 1000;
 const NAMES = Object.keys(INTERVALS) as Interval[];
 
-export function PriceChart({ instrumentId, quote, param, query }: Props) {
+export function PriceChart({ instrumentId, quote, isOver, param, query }: Props) {
   const interval = NAMES.find((name) => name === query.interval) ?? '1m';
   const kind: ChartKind = query.chart === 'mid' ? 'mid' : 'sides';
-  useHistory(instrumentId, interval, quote);
+  useHistory({ instrumentId, interval, isOver }, quote);
   const isFull = query.scale === 'full';
   const show = (next: { interval?: string; chart?: string; scale?: string }) => {
     replace(hrefOf('market', param, { ...query, ...next }));
@@ -93,7 +94,7 @@ export function PriceChart({ instrumentId, quote, param, query }: Props) {
           />
         </div>
       </div>
-      <Drawn instrumentId={instrumentId} interval={interval} kind={kind} isFull={isFull} />
+      <Drawn {...{ instrumentId, interval, isOver, kind, isFull }} />
     </section>
   );
 }
@@ -101,13 +102,16 @@ export function PriceChart({ instrumentId, quote, param, query }: Props) {
 /**
  * Loads it, continues it with the quote, and loads it again if the stream has left something out.
  */
-function useHistory(instrumentId: string, interval: Interval, quote: ShownQuote | null): void {
+function useHistory(
+  { instrumentId, interval, isOver }: Pick<DrawnProps, 'instrumentId' | 'interval' | 'isOver'>,
+  quote: ShownQuote | null,
+): void {
   const isOn = venueData.value !== false;
   const bidCents = quote?.bidCents ?? null;
   const askCents = quote?.askCents ?? null;
   useEffect(() => {
-    if (isOn) void loadPriceHistory(instrumentId, interval);
-  }, [instrumentId, interval, isOn]);
+    if (isOn) void loadPriceHistory(instrumentId, interval, isOver);
+  }, [instrumentId, interval, isOver, isOn]);
   useEffect(() => carryPriceOn({ bidCents, askCents }), [bidCents, askCents]);
   const { state } = connection.value;
   /** Null: not known yet. */
@@ -122,19 +126,21 @@ function useHistory(instrumentId: string, interval: Interval, quote: ShownQuote 
       isLive: isLive ?? wasLive,
     };
     if (!isOn || (!isBack && !isTurned)) return;
-    const timer = setTimeout(() => void loadPriceHistory(instrumentId, interval), GAP_SETTLES_MS);
+    const again = () => void loadPriceHistory(instrumentId, interval, isOver);
+    const timer = setTimeout(again, GAP_SETTLES_MS);
     return () => clearTimeout(timer);
-  }, [isLive, state, isOn, instrumentId, interval]);
+  }, [isLive, state, isOn, instrumentId, interval, isOver]);
 }
 
 type DrawnProps = {
   instrumentId: string;
   interval: Interval;
+  isOver: boolean;
   kind: ChartKind;
   isFull: boolean;
 };
 
-function Drawn({ instrumentId, interval, kind, isFull }: DrawnProps) {
+function Drawn({ instrumentId, interval, isOver, kind, isFull }: DrawnProps) {
   const now = priceHistoryOf(instrumentId, interval);
   if (venueData.value === false) return <Empty>No prices are shown while venue data is off.</Empty>;
   if (now.state === 'failed') {
@@ -145,7 +151,7 @@ function Drawn({ instrumentId, interval, kind, isFull }: DrawnProps) {
     <Loading
       of={now}
       skeleton={<div class="chart-skeleton" role="status" aria-label="Loading the chart" />}
-      again={() => void loadPriceHistory(instrumentId, interval)}
+      again={() => void loadPriceHistory(instrumentId, interval, isOver)}
     >
       {(history) =>
         history.live.bars.length === 0 ? (
@@ -172,7 +178,7 @@ function whyNone(error: unknown): string | null {
   return null;
 }
 
-type PlottedProps = Omit<DrawnProps, 'interval'> & { history: PriceHistory };
+type PlottedProps = Omit<DrawnProps, 'interval' | 'isOver'> & { history: PriceHistory };
 
 function Plotted({ history, kind, isFull, instrumentId }: PlottedProps) {
   const marks = useMarks(instrumentId);
@@ -180,8 +186,9 @@ function Plotted({ history, kind, isFull, instrumentId }: PlottedProps) {
   useNow(DRAWN_EVERY_MS);
   const { value: lostMs } = lostAtMs;
   const nowMs = serverNowMs() - (lostMs === null ? 0 : Date.now() - lostMs);
-  const live = carriedTo(history.live, nowMs);
-  const { timesMs, lines } = linesOf(live, nowMs, kind);
+  const endMs = history.endMs ?? nowMs;
+  const live = carriedTo(history.live, endMs);
+  const { timesMs, lines } = linesOf(live, endMs, kind);
   const window = { fromMs: timesMs[0]!, toMs: timesMs.at(-1)! };
   const stretches = stretchesOf(history.gaps, window);
   const data: ChartData = {

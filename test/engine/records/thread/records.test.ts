@@ -1,5 +1,5 @@
 /** The thread of the records: what it follows, what it asks for, and what damage leads to. */
-import { existsSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -219,6 +219,18 @@ function writeUnsealed(file: string): void {
   database.exec('CREATE TABLE positions (shard INTEGER PRIMARY KEY)');
   database.close();
 }
+
+test('Y6: the files beside the closing lines stay small, however many lines come', (t) => {
+  const dataDir = tempDir(t);
+  const closings = new Closings(dataDir);
+  t.teardown(() => closings.close());
+  const quote = { yesBidCents: 40, yesAskCents: 42, atMs: 1 };
+  for (let market = 0; market < 300; market++) closings.put({ market, startsAtMs: 77, quote });
+  for (const file of [closingsFile(dataDir), path.join(dataDir, 'closings-copy.db')]) {
+    const kb = statSync(`${file}-wal`).size / 1024;
+    t.true(kb > 0 && kb < 300, `${file}: ${kb}`);
+  }
+});
 
 test('Y8: rows that differ from the facts, and closing lines that changed, are problems', async (t) => {
   const { records, dataDir, world } = started(t);

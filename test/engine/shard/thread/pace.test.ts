@@ -62,6 +62,34 @@ test('D43: a shard is late while a checkpoint is due and another one is being wr
   t.like(await verifyShard(path, 0, 1), { recordsBehind: 0, problems: [] });
 });
 
+test('D102: a catalog counts as many facts as it lists instruments', async (t) => {
+  let checkpoints = 0;
+  const { shard } = await gatedShard(t, () => {
+    checkpoints++;
+    return Promise.resolve();
+  });
+  const { instruments } = CATALOG;
+  const reviewed = (note: string) => ({
+    ...CATALOG,
+    instruments: instruments.map((one) => ({
+      ...one,
+      listings: one.listings.map((listing) => ({ ...listing, note })),
+    })),
+  });
+  // A change is one fact, too. The first catalog and its quote have come.
+  const most = Math.floor(EVERY_FACTS / (instruments.length + 1));
+  t.true(instruments.length > 1 && most > 4);
+  const take = (round: number) =>
+    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: reviewed(`round ${round}`) }]);
+  for (let round = 0; round < most - 2; round++) take(round);
+  t.deepEqual([checkpoints, shard.isWriting], [0, false]);
+  for (let round = most - 2; round <= most; round++) take(round);
+  await shard.caughtUp();
+  await until(() => !shard.isWriting);
+  t.true(checkpoints > 0);
+  await shard.close();
+});
+
 test('D8, D43: where a late checkpoint waits for space, nothing is placed until it has it', async (t) => {
   let isFull = true;
   const { path, shard } = await gatedShard(t, () =>

@@ -1,0 +1,214 @@
+/**
+ * The log of control data, on the thread that has these data: who leads it, its records, and what
+ * the other nodes have of it. Rules N130 to N135 (engine/RULES.md).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Log } from '../threads/logger.ts';
+import { Deposed, NotLeader, Unavailable } from '../threads/unavailable.ts';
+import { EtcdClient, EtcdFailure } from './etcd-client.ts';
+import { steadyMs } from './lease.ts';
+import { NodePresence, presentNodes } from './node-presence.ts';
+import { checksumOf, type LastRecord, type StoredRecord } from './replicated-record.ts';
+import { type ClusterSettings, type ReplicaState, ShardReplica } from './shard-replica.ts';
+
+/** The data that the records change. */
+export type ControlTarget = {
+  /** The last record on its disk. */
+  last(): LastRecord;
+  /** Applies the next record, on disk on return. */
+  take(record: StoredRecord): Promise<void>;
+  /** Resolves once none of this node's own records is under way. */
+  settled(): Promise<void>;
+  /** This node leads from now on. */
+  leads(): void;
+};
+
+export type ControlReplicaOptions = {
+  settings: ClusterSettings;
+  target: ControlTarget;
+  log: Log;
+};
+
+/** An append, or an end that not every node has yet, is given up after so many leases. */
+const LEASES_WAITED = 2;
+const AFTER_FAILURE_MS = 500;
+const POLL_MS = 20;
+const SUBJECT = 'the control data';
+
+export class ControlReplica {
+  readonly #options: ControlReplicaOptions;
+  readonly #etcd: EtcdClient;
+  readonly #run: Promise<void>;
+  readonly #ready = Promise.withResolvers<void>();
+  #replica: ShardReplica | null = null;
+  /** While this node leads: its last record, and what ends its lead. */
+  #lead: { last: LastRecord; end: () => void } | null = null;
+  #notLeader = new NotLeader(null, SUBJECT);
+  #presence: NodePresence | null = null;
+  #problem: string | null = null;
+  #isClosed = false;
+
+  constructor(options: ControlReplicaOptions) {
+    this.#options = options;
+    this.#etcd = new EtcdClient(options.settings.etcd);
+    this.#run = this.#follow();
+  }
+
+  /** Resolves once this node leads, or has every record of the leader. */
+  get ready(): Promise<void> {
+    return this.#ready.promise;
+  }
+
+  /** Why nothing is written here now; null: this node leads. */
+  refusal(): NotLeader | null {
+    return this.#lead === null ? this.#notLeader : null;
+  }
+
+  /** Whether this node has every end of a credential that was answered anywhere. */
+  get isCurrent(): boolean {
+    return this.#presence?.isCurrent ?? false;
+  }
+
+  problems(): string[] {
+    return this.#problem === null ? [] : [`control log: ${this.#problem}`];
+  }
+
+  /**
+   * Stores the next record, which the cluster has on return. One at a time. Rejects with `NotLeader`
+   * if the cluster refuses it, or if nobody knows for too long.
+   */
+  async append(payload: Uint8Array): Promise<LastRecord> {
+    const lead = this.#lead;
+    if (lead === null) throw this.#notLeader;
+    const number = lead.last.number + 1;
+    try {
+      const of = { firstNumber: number, count: 1, atMs: Date.now(), position: 0 };
+      await this.#replica!.append({ ...of, payload });
+    } catch (error) {
+      if (!(error instanceof Deposed)) throw error;
+      this.#depose(error.message);
+      throw this.#notLeader;
+    }
+    lead.last = { number, checksum: checksumOf(payload) };
+    return lead.last;
+  }
+
+  /** The records up to this number are on this node's disk. */
+  applied(number: number): void {
+    this.#presence?.applied(number);
+  }
+
+  /** A record that the cluster has is not on this node's disk: it follows until it is. */
+  stepDown(reason: string): void {
+    this.#depose(reason);
+  }
+
+  /**
+   * Resolves once every node has applied the record, or cannot let anybody in. Rejects with
+   * `Unavailable` if that takes too long; the record stays.
+   */
+  async everywhere(number: number): Promise<void> {
+    const { name, node: own, leaseSeconds } = this.#options.settings;
+    const giveUpMs = steadyMs() + LEASES_WAITED * leaseSeconds * 1000;
+    for (;;) {
+      try {
+        const nodes = await presentNodes(this.#etcd, name);
+        if (nodes.every(({ node, applied }) => node === own || applied >= number)) return;
+      } catch (error) {
+        if (!(error instanceof EtcdFailure)) throw error;
+      }
+      if (steadyMs() > giveUpMs) throw new Unavailable('a node has not applied the change yet');
+      await sleep(POLL_MS);
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#options.target.settled();
+    this.#lead?.end();
+    await this.#replica?.end();
+    await this.#run;
+    await this.#presence?.end();
+    this.#etcd.close();
+  }
+
+  #depose(reason: string): void {
+    if (this.#lead === null) return;
+    const { log, settings } = this.#options;
+    log.info({ node: settings.node, reason }, 'this node leads the control log no more');
+    this.#lead.end();
+  }
+
+  async #follow(): Promise<void> {
+    const { target, log } = this.#options;
+    while (!this.#isClosed) {
+      const last = target.last();
+      this.#presence ??= this.#newPresence(last.number);
+      const replica = this.#newReplica(last);
+      this.#replica = replica;
+      try {
+        if (await replica.follow((record) => this.#take(record))) await this.#leadUntilDeposed();
+      } catch (error) {
+        this.#problem = (error as Error).message;
+        log.error({ error: this.#problem }, 'the control log cannot be followed; trying again');
+        // Nobody shall wait for a node that cannot apply what it gets.
+        await this.#presence.end();
+        this.#presence = null;
+        await sleep(AFTER_FAILURE_MS);
+      }
+      await target.settled();
+      await replica.end();
+    }
+  }
+
+  async #take(record: StoredRecord): Promise<void> {
+    await this.#options.target.take(record);
+    this.#presence?.applied(record.firstNumber);
+  }
+
+  async #leadUntilDeposed(): Promise<void> {
+    const { target, log, settings } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    const end = () => {
+      this.#lead = null;
+      resolve();
+    };
+    this.#lead = { last: target.last(), end };
+    this.#problem = null;
+    log.info({ node: settings.node }, 'this node leads the control log');
+    this.#ready.resolve();
+    target.leads();
+    if (this.#isClosed) end();
+    await promise;
+  }
+
+  #newReplica(last: LastRecord): ShardReplica {
+    const { name: cluster, node, address, leaseSeconds } = this.#options.settings;
+    return new ShardReplica(
+      {
+        ...{ etcd: this.#etcd, cluster, log: 'control', leaseSeconds, steadyMs },
+        waitMs: LEASES_WAITED * leaseSeconds * 1000,
+        self: { node, address },
+        renewed: (untilMs) => {
+          if (untilMs === Number.NEGATIVE_INFINITY) this.#depose('the lease has ended');
+        },
+        changed: (state) => this.#changed(state),
+      },
+      last,
+    );
+  }
+
+  #newPresence(applied: number): NodePresence {
+    const { name: cluster, node, address, leaseSeconds } = this.#options.settings;
+    const self = { node, address };
+    return new NodePresence({ etcd: this.#etcd, cluster, self, leaseSeconds, steadyMs }, applied);
+  }
+
+  #changed({ leader, isCaughtUp, problem }: ReplicaState): void {
+    // This node's own key of before ends soon.
+    const other = leader?.node === this.#options.settings.node ? null : (leader?.address ?? null);
+    if (other !== this.#notLeader.leader) this.#notLeader = new NotLeader(other, SUBJECT);
+    this.#problem = problem;
+    if (isCaughtUp && other !== null) this.#ready.resolve();
+  }
+}

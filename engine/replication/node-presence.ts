@@ -1,0 +1,166 @@
+/**
+ * What the cluster knows of a node: its address, and the last record of the control log that it has
+ * applied, under a lease of its own. While the lease lasts, whoever ends a credential waits for this
+ * node. After it the node lets nobody in. Rules N134, N135 (engine/RULES.md).
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EtcdClient, EtcdFailure } from './etcd-client.ts';
+import { readHead } from './replicated-record.ts';
+import { type ClusterNode, logKeys } from './shard-replica.ts';
+
+/** A node that is there, and the number of the last control record that it has applied. */
+export type PresentNode = ClusterNode & { applied: number };
+
+export type NodePresenceOptions = {
+  etcd: EtcdClient;
+  cluster: string;
+  self: ClusterNode;
+  leaseSeconds: number;
+  /** Milliseconds of a clock that nobody sets. */
+  steadyMs(): number;
+};
+
+const AFTER_FAILURE_MS = 100;
+/** Clocks may differ in speed by so much of a lease. */
+const MARGIN = 0.1;
+const RENEWALS_A_LEASE = 5;
+
+const nodesPrefix = (cluster: string) => `paperbook/${cluster}/node/`;
+
+/** The nodes that are there now. Throws `EtcdFailure`. */
+export async function presentNodes(etcd: EtcdClient, cluster: string): Promise<PresentNode[]> {
+  const prefix = nodesPrefix(cluster);
+  const [found = []] = await etcd.read([{ range: prefix, end: `${prefix}~` }]);
+  return found.map(({ value }) => JSON.parse(value.toString()) as PresentNode);
+}
+
+export class NodePresence {
+  readonly #options: NodePresenceOptions;
+  readonly #key: string;
+  #applied: number;
+  #lease: string | null = null;
+  /** The value of its key; null: it has none. */
+  #shown: string | null = null;
+  #untilMs = Number.NEGATIVE_INFINITY;
+  /** The last record when the lease began: an end before it may have waited for nobody here. */
+  #floor = Number.POSITIVE_INFINITY;
+  #isEnded = false;
+  #wake: () => void = () => {};
+  readonly #done: Promise<void>;
+
+  /** @param applied the last record of the control log that this node has */
+  constructor(options: NodePresenceOptions, applied: number) {
+    this.#options = options;
+    this.#key = nodesPrefix(options.cluster) + options.self.node;
+    this.#applied = applied;
+    this.#done = this.#run();
+  }
+
+  /** Whether this node has every end of a credential that was answered anywhere. */
+  get isCurrent(): boolean {
+    return this.#applied >= this.#floor && this.#options.steadyMs() < this.#untilMs;
+  }
+
+  /** The node has applied the records up to this number. */
+  applied(number: number): void {
+    this.#applied = number;
+    this.#wake();
+  }
+
+  /** Nobody waits for this node any more. */
+  async end(): Promise<void> {
+    this.#isEnded = true;
+    this.#untilMs = Number.NEGATIVE_INFINITY;
+    this.#wake();
+    await this.#done;
+    const lease = this.#lease;
+    // After a failure the lease ends by itself.
+    if (lease !== null) await this.#options.etcd.revoke(lease).catch(ignoreFailure);
+  }
+
+  async #run(): Promise<void> {
+    let waitMs = 0;
+    while (!this.#isEnded) {
+      try {
+        if (this.#lease === null) await this.#enter();
+        else await this.#renew();
+        await this.#show();
+        if (this.#text() !== this.#shown) continue;
+        waitMs = (this.#options.leaseSeconds * 1000) / RENEWALS_A_LEASE;
+      } catch (error) {
+        ignoreFailure(error);
+        waitMs = AFTER_FAILURE_MS;
+      }
+      await this.#sleep(waitMs);
+    }
+  }
+
+  /** Until the time is over, or the node has applied a record. */
+  async #sleep(ms: number): Promise<void> {
+    if (this.#isEnded) return;
+    const waking = new AbortController();
+    this.#wake = () => waking.abort();
+    await sleep(ms, undefined, { signal: waking.signal }).catch(() => undefined);
+    this.#wake = () => {};
+  }
+
+  async #enter(): Promise<void> {
+    const { etcd, cluster, leaseSeconds, steadyMs } = this.#options;
+    const sentMs = steadyMs();
+    const lease = await etcd.grant(leaseSeconds);
+    const shown = this.#text();
+    await etcd.transact([], [{ put: this.#key, value: shown, lease }]);
+    const [[head] = []] = await etcd.read([{ range: logKeys(cluster, 'control').head }]);
+    this.#floor = head === undefined ? 0 : readHead(head.value.toString()).number;
+    this.#lease = lease;
+    this.#shown = shown;
+    this.#renewed(sentMs);
+  }
+
+  async #renew(): Promise<void> {
+    const { etcd, steadyMs } = this.#options;
+    const sentMs = steadyMs();
+    if (await etcd.keepAlive(this.#lease!)) this.#renewed(sentMs);
+    else this.#lost();
+  }
+
+  /** Its key only ever has the newest number. */
+  async #show(): Promise<void> {
+    const shown = this.#shown;
+    const text = this.#text();
+    if (shown === null || this.#lease === null || text === shown) return;
+    const put = { put: this.#key, value: text, lease: this.#lease };
+    const { succeeded, ranges } = await this.#options.etcd.transact(
+      [{ key: this.#key, value: shown }],
+      [put],
+      [{ range: this.#key }],
+    );
+    const found = ranges[0]?.[0];
+    if (succeeded) this.#shown = text;
+    // An earlier try may have come through.
+    else if (found?.lease === this.#lease) this.#shown = found.value.toString();
+    else this.#lost();
+  }
+
+  #lost(): void {
+    this.#lease = null;
+    this.#shown = null;
+    this.#untilMs = Number.NEGATIVE_INFINITY;
+    this.#floor = Number.POSITIVE_INFINITY;
+  }
+
+  /** The lease lasts from the moment when it was asked for, at least. */
+  #renewed(sentMs: number): void {
+    if (this.#isEnded) return;
+    this.#untilMs = sentMs + this.#options.leaseSeconds * 1000 * (1 - MARGIN);
+  }
+
+  #text(): string {
+    const { node, address } = this.#options.self;
+    return JSON.stringify({ node, address, applied: this.#applied } satisfies PresentNode);
+  }
+}
+
+function ignoreFailure(error: unknown): void {
+  if (!(error instanceof EtcdFailure)) throw error;
+}
