@@ -81,9 +81,10 @@ test.serial(
     t.is(tested.status, 200);
     t.true(tested.body.summary.trades > 3, JSON.stringify(tested.body.summary));
 
-    const roomOf = new Map(readFileSync(heaps, 'utf8').trim().split('\n').map(heapOfLine));
-    const ofMain = roomOf.get('true')!;
-    t.true(roomOf.get('false')! < ofMain - 30, 'U77: little room for new objects');
+    const limits = readFileSync(heaps, 'utf8').trim().split('\n').map(heapOfLine);
+    const largest = (ofMain: string) =>
+      Math.max(...limits.filter(([isMain]) => isMain === ofMain).map(([, mib]) => mib));
+    t.true(largest('false') < largest('true') - 30, 'U77: little room for new objects');
 
     const { bots } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
     t.is(bots.length, BOTS.length);

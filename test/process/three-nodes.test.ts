@@ -60,7 +60,7 @@ function blocksOf(heading: string): string[][] {
     const servers = new Map<string, Serving>();
     const run = async (line: string, node: string): Promise<string> => {
       const [program, ...args] = local(line, node).split(' ');
-      const env = { ...settingsOf('cluster.env', node), PAPERBOOK_SHARDS: '1' };
+      const env: Env = { ...settingsOf('cluster.env', node), PAPERBOOK_SHARDS: '1' };
       if (program === 'paperbook') {
         const { code, stdout, stderr } = await runHere(args, { env });
         t.is(code, 0, `${line}: ${stderr}`);
