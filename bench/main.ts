@@ -17,6 +17,7 @@ import { http } from './suites/http.ts';
 import { lists } from './suites/lists.ts';
 import { match, matchStream } from './suites/match.ts';
 import { memory } from './suites/memory.ts';
+import { nodes } from './suites/nodes.ts';
 import { overload } from './suites/overload.ts';
 import { page } from './suites/page.ts';
 import { profile } from './suites/profile.ts';
@@ -51,6 +52,7 @@ const SUITES: readonly AnySuite[] = [
   named(recovery),
   named(verify),
   named(scale),
+  named(nodes),
   named(overload),
   named(search),
   named(lists),

@@ -52,6 +52,8 @@ type Source = {
   imports: string[];
   /** The ones among them that are there at run time. */
   values: string[];
+  /** Of those, the ones that are loaded with the file, and not by a call of `import()`. */
+  loads: string[];
   packages: string[];
 };
 
@@ -66,6 +68,7 @@ function* filesIn(folder: string): Generator<string> {
 function readSource(file: string): Source {
   const text = readFileSync(path.join(ROOT, file), 'utf8');
   const code = text.replaceAll(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '');
+  const withoutCalls = (part: string) => part.replaceAll(/\bimport\('[^']+'\)/g, '');
   const namesIn = (part: string) =>
     [...part.matchAll(/(?:\bfrom\s+|\bimport\s+|import\()'([^']+)'/g)].map((match) => match[1]!);
   const isOurs = (name: string) => name.startsWith('.');
@@ -79,6 +82,7 @@ function readSource(file: string): Source {
     text,
     imports: names.filter(isOurs).map(placeOf),
     values: namesIn(withoutTypes).filter(isOurs).map(placeOf),
+    loads: namesIn(withoutCalls(withoutTypes)).filter(isOurs).map(placeOf),
     packages: names.filter((name) => !isOurs(name)),
   };
 }
@@ -185,6 +189,25 @@ test('the log knows files, checksums and timers, and no package', (t) => {
       file,
     );
   }
+});
+
+test('N101: a server and the thread of a shard load the code of a cluster on demand alone', (t) => {
+  const byFile = new Map(sources.map((source) => [source.file, source]));
+  const loadedWith = (file: string, loaded = new Set<string>()): Set<string> => {
+    if (loaded.has(file)) return loaded;
+    loaded.add(file);
+    for (const name of byFile.get(file)?.loads ?? []) loadedWith(name, loaded);
+    return loaded;
+  };
+  const inCluster = inAny('engine/replication');
+  for (const start of ['engine/shard/thread/worker.ts', 'api/main.ts', 'api/cli/program.ts']) {
+    const loaded = [...loadedWith(start)];
+    t.true(loaded.length > 3, start);
+    t.deepEqual(loaded.filter(inCluster), [], start);
+  }
+  const [onDemand, alone] = ['engine/shard/thread/worker.ts', 'engine/replication/worker.ts'];
+  t.true(byFile.get(onDemand!)!.values.some(inCluster));
+  t.true([...loadedWith(alone!)].some(inCluster));
 });
 
 test('replication knows etcd by node modules, and no package', (t) => {

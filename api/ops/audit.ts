@@ -35,8 +35,19 @@ export type ControlAudit = {
   problems: string[];
 };
 
-/** Null: there is no store yet. Throws `LmdbFileError` on a file that would crash LMDB. */
+/** As `readControl`. */
 export async function auditControl(dataDir: string): Promise<ControlAudit | null> {
+  return await readControl(dataDir, auditTables);
+}
+
+/**
+ * Reads the control store of a directory in one transaction. Null: there is no store yet. Throws
+ * `LmdbFileError` on a file that would crash LMDB.
+ */
+export async function readControl<Found>(
+  dataDir: string,
+  read: (tables: ControlTables, values: ControlValues) => Found,
+): Promise<Found | null> {
   const directory = path.join(dataDir, 'control');
   const file = checkLmdbFile(directory);
   if (file === null) return null;
@@ -52,7 +63,7 @@ export async function auditControl(dataDir: string): Promise<ControlAudit | null
     const transaction = readingControl('a read', () => root.useReadTransaction());
     try {
       // In one turn of the event loop, and so in this one transaction.
-      return auditTables(tables, new ControlValues(root));
+      return read(tables, new ControlValues(root));
     } finally {
       transaction.done();
     }

@@ -9,12 +9,14 @@ import { lastFactOf } from '../../engine/log/segment-chain.ts';
 import { checkCluster, windowProblem } from '../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../engine/replication/etcd-client.ts';
 import { addMember } from '../../engine/replication/members.ts';
+import { type LogName, logsOf } from '../../engine/replication/shard-replica.ts';
 import { identityOf } from '../../engine/shard/store/data-format.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
 import type { ClusterConfig } from '../config/settings.ts';
 import { metaOf } from '../data-dir/data-dir.ts';
 import { DataDirError } from '../data-dir/directory-files.ts';
 import { takeLock } from '../data-dir/directory-lock.ts';
+import { readControl } from './audit.ts';
 import { type Backup, backUp } from './backup.ts';
 import { clusterIdentityOf } from './cluster-identity.ts';
 import { readSecret } from './join-cluster.ts';
@@ -39,13 +41,13 @@ export async function bringIntoCluster(
     await addMember(etcd, name, settings, { isEmpty: true, shards });
     await shortenLogs(dataDir, shards);
     const copied = await backUp(from, dataDir);
-    for (let shard = 0; shard < shards; shard++) {
-      const log = logIn(path.join(dataDir, `shard-${shard}`));
-      const last = lastFactOf(log, identityOf(shard));
-      const problem = await windowProblem(etcd, name, shard, last);
+    const ends = await endsOf(dataDir, shards);
+    for (const [log, last] of ends) {
+      const problem = await windowProblem(etcd, name, log, last);
       if (problem === null) continue;
+      const subject = log === 'control' ? 'the control log' : log.replace('/', ' ');
       throw new DataDirError(
-        `${from}: shard ${shard} ${problem}. Make a new copy of a node that is in the cluster, and ` +
+        `${from}: ${subject} ${problem}. Make a new copy of a node that is in the cluster, and ` +
           'run this again: etcd keeps all records for this node from now on',
       );
     }
@@ -53,6 +55,15 @@ export async function bringIntoCluster(
   } finally {
     etcd.close();
   }
+}
+
+/** The last fact of each shard, and the last record of the control data. */
+async function endsOf(dataDir: string, shards: number): Promise<[LogName, number][]> {
+  const control = await readControl(dataDir, (_, values) => values.get('replicated')?.number ?? 0);
+  return logsOf(shards).map((log, shard) => {
+    if (log === 'control') return [log, control ?? 0];
+    return [log, lastFactOf(logIn(path.join(dataDir, `shard-${shard}`)), identityOf(shard))];
+  });
 }
 
 /** The logs of a node that has run end with room for more. Rejects while a server runs. */

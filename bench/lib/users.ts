@@ -50,7 +50,10 @@ type Instruments = { instruments: { id: string; startsAt: string }[] };
 type Quotes = { quotes: { instrumentId: string; venues: { yesAskCents: number | null }[] }[] };
 
 /** Instruments with a live ask whose games start last, so that none of them ends during a run. */
-export async function tradableInstruments(server: Paperbook, wanted: number): Promise<string[]> {
+export async function tradableInstruments(
+  server: Pick<Paperbook, 'port' | 'basePath' | 'demoKey'>,
+  wanted: number,
+): Promise<string[]> {
   const base = `http://127.0.0.1:${server.port}${server.basePath}`;
   const list = `${base}/instruments?tradable=true&limit=100`;
   const { instruments } = (await askJson(list, server.demoKey)) as Instruments;

@@ -8,7 +8,13 @@ import { membersKey, readMembers } from './member-list.ts';
 import { readHas } from './members.ts';
 import { type PresentNode, presentNodes } from './node-presence.ts';
 import { readHead } from './replicated-record.ts';
-import { type ClusterNode, type LogKeys, logKeys, shardKeys } from './shard-replica.ts';
+import {
+  type ClusterNode,
+  type LogKeys,
+  type LogName,
+  logKeys,
+  shardKeys,
+} from './shard-replica.ts';
 
 /** What every node of a cluster must have alike. */
 export type ClusterIdentity = {
@@ -144,20 +150,21 @@ async function logStatus(etcd: EtcdClient, keys: LogKeys): Promise<LogInCluster>
   };
 }
 
-/** Why a log that ends with this fact cannot be continued from etcd; null: it can. */
+/** Why a log that ends with this fact, or control record, cannot be continued from etcd; null: it can. */
 export async function windowProblem(
   etcd: EtcdClient,
   name: string,
-  shard: number,
+  log: LogName,
   number: number,
 ): Promise<string | null> {
-  const { head, record, recordsEnd } = shardKeys(name, shard);
+  const { head, record, recordsEnd } = logKeys(name, log);
   const [[headAt] = [], [next] = []] = await etcd.read([
     { range: head },
     { range: record(number + 1), end: recordsEnd, limit: 1, keysOnly: true },
   ]);
   const last = headAt === undefined ? 0 : readHead(headAt.value.toString()).number;
-  if (last < number) return `has fact ${number}, and the cluster ends with fact ${last}`;
+  const place = log === 'control' ? 'record' : 'fact';
+  if (last < number) return `has ${place} ${number}, and the cluster ends with ${place} ${last}`;
   if (last === number || next?.key === record(number + 1)) return null;
-  return `ends with fact ${number}, and etcd no longer has the next one`;
+  return `ends with ${place} ${number}, and etcd no longer has the next one`;
 }

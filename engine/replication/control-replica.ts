@@ -7,6 +7,7 @@ import type { Log } from '../threads/logger.ts';
 import { Deposed, NotLeader, Unavailable } from '../threads/unavailable.ts';
 import { EtcdClient, EtcdFailure } from './etcd-client.ts';
 import { steadyMs } from './lease.ts';
+import { LogKeeper } from './log-keeper.ts';
 import { NodePresence, presentNodes } from './node-presence.ts';
 import { checksumOf, type LastRecord, type StoredRecord } from './replicated-record.ts';
 import { type ClusterSettings, type ReplicaState, ShardReplica } from './shard-replica.ts';
@@ -39,6 +40,7 @@ export class ControlReplica {
   readonly #options: ControlReplicaOptions;
   readonly #etcd: EtcdClient;
   readonly #run: Promise<void>;
+  readonly #keeping = new AbortController();
   readonly #ready = Promise.withResolvers<void>();
   #replica: ShardReplica | null = null;
   /** While this node leads: its last record, and what ends its lead. */
@@ -51,7 +53,7 @@ export class ControlReplica {
   constructor(options: ControlReplicaOptions) {
     this.#options = options;
     this.#etcd = new EtcdClient(options.settings.etcd);
-    this.#run = this.#follow();
+    this.#run = Promise.all([this.#follow(), this.#keep()]).then(() => undefined);
   }
 
   /** Resolves once this node leads, or has every record of the leader. */
@@ -124,6 +126,7 @@ export class ControlReplica {
 
   async close(): Promise<void> {
     this.#isClosed = true;
+    this.#keeping.abort();
     await this.#options.target.settled();
     this.#lead?.end();
     await this.#replica?.end();
@@ -159,6 +162,16 @@ export class ControlReplica {
       await target.settled();
       await replica.end();
     }
+  }
+
+  async #keep(): Promise<void> {
+    const { settings, target } = this.#options;
+    const keeper = new LogKeeper({
+      ...{ etcd: this.#etcd, cluster: settings.name, log: 'control', node: settings.node },
+      onDisk: () => target.last().number,
+      leads: () => this.#lead !== null,
+    });
+    await keeper.keep(this.#keeping.signal);
   }
 
   async #take(record: StoredRecord): Promise<void> {

@@ -1,13 +1,15 @@
 /**
- * Keeps etcd's part of a shard's log small. Each node says what its own disk has. The leader deletes
- * the records that the disks of all members have, and has etcd forget what it replaced. Rules N161, N162
+ * Keeps etcd's part of a log small. Each node says what its own disk has. The leader deletes the
+ * records that the disks of all members have, and has etcd forget what it replaced. Rules N161, N162
  * (engine/RULES.md).
  */
-import type { EtcdClient, KeyValue } from './etcd-client.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type EtcdClient, ignoreFailure, type KeyValue } from './etcd-client.ts';
 import { membersKey, readMembers, sameMembers } from './member-list.ts';
 import { readHas } from './members.ts';
-import { type LogKeys, partNumberOf, shardKeys } from './shard-replica.ts';
+import { type LogKeys, type LogName, logKeys, partNumberOf } from './shard-replica.ts';
 
+const KEEP_EVERY_MS = 5000;
 const KEYS_AT_ONCE = 1000;
 /** etcd takes so many operations in one transaction, unless it is set otherwise. */
 const REMOVALS_AT_ONCE = 100;
@@ -17,9 +19,9 @@ const REVISIONS_MIN = 100;
 export type LogKeeperOptions = {
   etcd: EtcdClient;
   cluster: string;
-  shard: number;
+  log: LogName;
   node: string;
-  /** The number of the last fact that the own disk has for certain. */
+  /** The number of the last fact, or control record, that the own disk has for certain. */
   onDisk(): number;
   leads(): boolean;
 };
@@ -32,19 +34,27 @@ export class LogKeeper {
 
   constructor(options: LogKeeperOptions) {
     this.#options = options;
-    this.#keys = shardKeys(options.cluster, options.shard);
+    this.#keys = logKeys(options.cluster, options.log);
+  }
+
+  /** From time to time. What fails is done the next time; a lost etcd is shown by what waits for it. */
+  async keep(signal: AbortSignal): Promise<void> {
+    while (!signal.aborted) {
+      await this.run().catch(ignoreFailure);
+      await sleep(KEEP_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
   }
 
   /** Throws `EtcdFailure`; the next call does what this one did not. */
   async run(): Promise<void> {
-    const { etcd, cluster, shard, node, onDisk, leads } = this.#options;
+    const { etcd, cluster, log, node, onDisk, leads } = this.#options;
     const number = onDisk();
     if (number !== this.#published) {
       await etcd.transact([], [{ put: this.#keys.has(node), value: String(number) }]);
       this.#published = number;
     }
     if (!leads()) return;
-    const { revision } = await trimLog(etcd, cluster, shard);
+    const { revision } = await trimLog(etcd, cluster, log);
     if (revision < this.#compacted + REVISIONS_MIN) return;
     await etcd.compact(revision);
     this.#compacted = revision;
@@ -65,8 +75,8 @@ export type Trimmed = {
  * Deletes the records that every member has. While the members change it deletes nothing. Throws
  * `EtcdFailure`.
  */
-export async function trimLog(etcd: EtcdClient, cluster: string, shard: number): Promise<Trimmed> {
-  const keys = shardKeys(cluster, shard);
+export async function trimLog(etcd: EtcdClient, cluster: string, log: LogName): Promise<Trimmed> {
+  const keys = logKeys(cluster, log);
   const looked = await etcd.transact(
     [],
     [{ range: membersKey(cluster) }, { range: keys.has(''), end: keys.has('~') }],

@@ -4,7 +4,7 @@
  */
 import type { Compare, EtcdClient, KeyValue, Operation } from './etcd-client.ts';
 import { type Members, membersKey, membersText, readMembers, sameMembers } from './member-list.ts';
-import { type ClusterNode, type LogKeys, shardKeys } from './shard-replica.ts';
+import { type ClusterNode, type LogKeys, logKeys, logsOf } from './shard-replica.ts';
 
 /** By the name of the node: the number of the last fact of a log that its own disk has for certain. */
 export function readHas(keys: LogKeys, found: readonly KeyValue[] = []): Map<string, number> {
@@ -30,7 +30,7 @@ export async function addMember(
 
 /**
  * Ends the membership of a node: records that it lacks may be deleted from etcd. Throws an error if it
- * is no member or leads a shard, and `EtcdFailure`.
+ * is no member or leads a log, and `EtcdFailure`.
  */
 export async function removeMember(
   etcd: EtcdClient,
@@ -38,18 +38,21 @@ export async function removeMember(
   node: string,
   shards: number,
 ): Promise<void> {
-  const leaders = Array.from({ length: shards }, (_, shard) => shardKeys(cluster, shard).leader);
+  const logs = logsOf(shards);
+  const leaders = logs.map((log) => logKeys(cluster, log).leader);
   await changeMembers(etcd, cluster, async (members) => {
     if (!members.has(node)) throw new Error(`the cluster ${cluster} has no node ${node}`);
     const found = await etcd.read(leaders.map((range) => ({ range })));
-    const compares = leaders.map((key, shard) => {
-      const [at] = found[shard] ?? [];
+    const compares = leaders.map((key, nth) => {
+      const [at] = found[nth] ?? [];
       if (at === undefined) return { key, isAbsent: true as const };
       if ((JSON.parse(at.value.toString()) as ClusterNode).node !== node) {
         return { key, createRevision: at.createRevision };
       }
       throw new Error(
-        `${node} leads shard ${shard}: stop it, or move the lead by paperbook cluster move`,
+        logs[nth] === 'control'
+          ? `${node} leads the control data: stop it`
+          : `${node} leads shard ${nth}: stop it, or move the lead by paperbook cluster move`,
       );
     });
     const left = new Map([...members].filter(([name]) => name !== node));
@@ -83,7 +86,5 @@ async function changeMembers(
 }
 
 function hasOf(cluster: string, node: string, shards: number): Operation[] {
-  return Array.from({ length: shards }, (_, shard) => ({
-    remove: shardKeys(cluster, shard).has(node),
-  }));
+  return logsOf(shards).map((log) => ({ remove: logKeys(cluster, log).has(node) }));
 }

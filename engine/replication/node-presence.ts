@@ -4,7 +4,7 @@
  * node. After it the node lets nobody in. Rules N134, N135 (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EtcdClient, EtcdFailure } from './etcd-client.ts';
+import { type EtcdClient, ignoreFailure } from './etcd-client.ts';
 import { readHead } from './replicated-record.ts';
 import { type ClusterNode, logKeys } from './shard-replica.ts';
 
@@ -159,8 +159,4 @@ export class NodePresence {
     const { node, address } = this.#options.self;
     return JSON.stringify({ node, address, applied: this.#applied } satisfies PresentNode);
   }
-}
-
-function ignoreFailure(error: unknown): void {
-  if (!(error instanceof EtcdFailure)) throw error;
 }

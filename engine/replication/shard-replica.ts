@@ -472,6 +472,12 @@ function partsOf(payload: Uint8Array): Uint8Array[] {
 /** A log of a cluster. */
 export type LogName = `shard/${number}` | 'control';
 
+/** All logs of a cluster with so many shards. */
+export const logsOf = (shards: number): LogName[] => [
+  ...Array.from({ length: shards }, (_, shard) => `shard/${shard}` as const),
+  'control',
+];
+
 export type LogKeys = ReturnType<typeof logKeys>;
 
 /** The keys of a shard's log. */

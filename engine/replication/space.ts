@@ -4,6 +4,7 @@
  */
 import { EtcdClient } from './etcd-client.ts';
 import { trimLog } from './log-keeper.ts';
+import { logsOf } from './shard-replica.ts';
 
 /** Of the fullest member. */
 export type Space = {
@@ -55,10 +56,10 @@ export async function makeRoom(
   const etcd = new EtcdClient(urls);
   try {
     let last = 0;
-    for (let shard = 0; shard < shards; shard++) {
-      const { deleted, upTo, revision } = await trimLog(etcd, cluster, shard);
+    for (const log of logsOf(shards)) {
+      const { deleted, upTo, revision } = await trimLog(etcd, cluster, log);
       made.deleted += deleted;
-      made.upTo.push(upTo);
+      if (log !== 'control') made.upTo.push(upTo);
       last = revision;
     }
     await etcd.compact(last);

@@ -2,12 +2,11 @@
  * The thread of one shard's replicator. It speaks to etcd for the shard's thread, which may be
  * started again meanwhile: each of its threads has a session. Rules N101, N105, N113, N161, N162 (engine/RULES.md).
  */
-import { setTimeout as sleep } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { invariant } from '../base/invariant.ts';
 import { Endpoint } from '../ring/endpoint.ts';
 import { Deposed } from '../threads/unavailable.ts';
-import { EtcdClient, ignoreFailure } from './etcd-client.ts';
+import { EtcdClient } from './etcd-client.ts';
 import { Lease, steadyMs } from './lease.ts';
 import { LogKeeper } from './log-keeper.ts';
 import { OnDisk } from './on-disk.ts';
@@ -23,7 +22,6 @@ import {
 
 /** An append or a renewal without an answer is given up after so many leases. */
 const LEASES_WAITED = 2;
-const KEEP_EVERY_MS = 5000;
 
 export type ReplicatorData = { settings: ClusterSettings; shard: number };
 
@@ -120,19 +118,14 @@ class Session {
     }
   }
 
-  /** What fails is done the next time; a lost etcd is shown by what waits for it. */
   async #keep(replica: ShardReplica): Promise<void> {
     const { name: cluster, node } = settings;
     const keeper = new LogKeeper({
-      ...{ etcd, cluster, shard, node },
+      ...{ etcd, cluster, log: `shard/${shard}`, node },
       onDisk: () => this.#onDisk.number,
       leads: () => replica.leads,
     });
-    const { signal } = this.#keeping;
-    while (!signal.aborted) {
-      await keeper.run().catch(ignoreFailure);
-      await sleep(KEEP_EVERY_MS, undefined, { signal }).catch(() => undefined);
-    }
+    await keeper.keep(this.#keeping.signal);
   }
 
   async #answer(ask: (replica: ShardReplica) => Promise<void>): Promise<void> {

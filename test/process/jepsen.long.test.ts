@@ -1,6 +1,6 @@
 /** Ten faults of a cluster of processes, one of each kind, with a shard on each of two nodes at times. */
 import test from 'ava';
-import { etcdProgram } from '../engine/replication/etcd.ts';
+import { etcdProgram } from '../../bench/lib/etcd.ts';
 import { FAULTS, playFaults } from './cluster/faults.ts';
 import { tempDir } from './server.ts';
 

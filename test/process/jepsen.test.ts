@@ -1,6 +1,6 @@
 /** Two faults of a cluster of processes; test:long plays ten, and `npm run jepsen` any number. */
 import test from 'ava';
-import { etcdProgram } from '../engine/replication/etcd.ts';
+import { etcdProgram } from '../../bench/lib/etcd.ts';
 import { playFaults } from './cluster/faults.ts';
 import { tempDir } from './server.ts';
 

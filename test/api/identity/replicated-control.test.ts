@@ -9,11 +9,12 @@ import { ReplicatedControl } from '../../../api/identity/replicated-control.ts';
 import { newSession } from '../../../api/identity/sessions.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { newUser } from '../../../api/identity/users.ts';
+import { etcdProgram, eventually, RealEtcd } from '../../../bench/lib/etcd.ts';
 import { ControlReplica } from '../../../engine/replication/control-replica.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
 import { NotLeader } from '../../../engine/threads/unavailable.ts';
 import { NOON_MS } from '../../engine/fixtures.ts';
-import { EtcdDouble, etcdProgram, eventually, RealEtcd } from '../../engine/replication/etcd.ts';
+import { EtcdDouble } from '../../engine/replication/etcd-double.ts';
 import { contentsOf } from '../../engine/shard/control-contents.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 

@@ -3,14 +3,16 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
 import type { Log } from '../../../api/base/logger.ts';
+import { newUser } from '../../../api/identity/users.ts';
 import { backUp } from '../../../api/ops/backup.ts';
 import { bringIntoCluster } from '../../../api/ops/bring-into-cluster.ts';
+import { eventually } from '../../../bench/lib/etcd.ts';
 import { clusterStatus } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { removeMember } from '../../../engine/replication/members.ts';
 import { makeRoom } from '../../../engine/replication/space.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../engine/fixtures.ts';
-import { EtcdDouble, eventually } from '../../engine/replication/etcd.ts';
+import { EtcdDouble } from '../../engine/replication/etcd-double.ts';
 import { openLog } from '../../engine/shard/logged-facts.ts';
 import { catalogOf, game, instrument } from '../../process/catalogs.ts';
 import { startOnFeedClock } from '../on-feed-clock.ts';
@@ -66,6 +68,7 @@ test('N110, N167, N168: a copy brings a new node in, and one that was away too l
     }
   };
   await trade(10);
+  await one.identity.addUser(newUser({ email: 'ann@example.com' }, NOON_MS));
   const trimAll = () =>
     eventually('etcd keeps no record', async () => {
       await makeRoom([server.url], 'test', 1);
@@ -113,6 +116,13 @@ test('N110, N167, N168: a copy brings a new node in, and one that was away too l
   const back = await nodeIn('two', settings('two'));
   await trade(1);
   await eventually('it has all again', () => has(back) === has(one));
+  // Its control data are from before the trim.
+  await backUp(at('one'), at('third'));
+  rmSync(at('third/control'), { recursive: true });
+  cpSync(at('first/control'), at('third/control'), { recursive: true });
+  await t.throwsAsync(join('three', 'third'), {
+    message: /: the control log ends with record 0, and etcd no longer has the next one\. Make/,
+  });
   writeFileSync(secretFile, 'another secret of a cluster');
   await t.throwsAsync(join('three', 'second'), { message: /another secret/ });
   await back.close();

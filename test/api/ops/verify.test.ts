@@ -335,12 +335,15 @@ const FILES: Broken[][] = [
       /^\S+admin\.token does not hold an admin token: take the file away, and a start makes a new one$/,
     ],
   ],
+  // Without a shard that can be read, nobody misses it.
   [
     [
       'the control store is missing',
       (dir) => rmSync(path.join(dir, 'control'), { recursive: true }),
       /^control: is missing$/,
     ],
+  ],
+  [
     [
       'the file of a shard was cut short',
       (dir) => truncateSync(fileOf(dir), 20_000),

@@ -7,7 +7,7 @@ import {
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { addMember } from '../../../engine/replication/members.ts';
 import { logKeys } from '../../../engine/replication/shard-replica.ts';
-import { EtcdDouble } from './etcd.ts';
+import { EtcdDouble } from './etcd-double.ts';
 
 const IDENTITY: ClusterIdentity = {
   ...{ directory: 'of-one', shards: 2, formatVersion: 1 },

@@ -1,9 +1,10 @@
 import test, { type ExecutionContext } from 'ava';
+import { etcdProgram, RealEtcd } from '../../../bench/lib/etcd.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { LogKeeper, trimLog } from '../../../engine/replication/log-keeper.ts';
 import { addMember, removeMember } from '../../../engine/replication/members.ts';
 import { PART_BYTES, ShardReplica, shardKeys } from '../../../engine/replication/shard-replica.ts';
-import { EtcdDouble, etcdProgram, RealEtcd } from './etcd.ts';
+import { EtcdDouble } from './etcd-double.ts';
 
 const address = 'http://a';
 const START = { isEmpty: false, shards: 1 };
@@ -46,7 +47,7 @@ class Leader {
 
   keeper(node: string, onDisk: () => number, leads = node === 'one'): LogKeeper {
     const { etcd, cluster } = this;
-    return new LogKeeper({ etcd, cluster, shard: 0, node, onDisk, leads: () => leads });
+    return new LogKeeper({ etcd, cluster, log: 'shard/0', node, onDisk, leads: () => leads });
   }
 
   /** The first fact of each record in etcd, and the parts beside them. */
@@ -148,7 +149,7 @@ const EACH: [string, Run][] = [
         );
       }
       await one.keeper('one', () => 2250, false).run();
-      t.is((await trimLog(one.etcd, cluster, 0)).deleted, 2250);
+      t.is((await trimLog(one.etcd, cluster, 'shard/0')).deleted, 2250);
       const left = await one.records();
       t.deepEqual([left.length, left[0]], [50, 2251]);
       await one.end();
@@ -180,7 +181,7 @@ test('N161: a member that comes while the leader looks keeps its records', async
     }
     return await transact(...args);
   };
-  t.is((await trimLog(one.etcd, 'test', 0)).deleted, 0);
+  t.is((await trimLog(one.etcd, 'test', 'shard/0')).deleted, 0);
   t.deepEqual(await one.records(), [1, 3]);
   await one.end();
   etcd.stop();

@@ -1,16 +1,18 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { eventually } from '../../../bench/lib/etcd.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { membersKey, readMembers } from '../../../engine/replication/member-list.ts';
 import { addMember, removeMember } from '../../../engine/replication/members.ts';
 import { moveLead } from '../../../engine/replication/move-lead.ts';
 import {
+  logKeys,
   type ReplicaState,
   ShardReplica,
   shardKeys,
 } from '../../../engine/replication/shard-replica.ts';
 import { Deposed } from '../../../engine/threads/unavailable.ts';
-import { EtcdDouble, eventually } from './etcd.ts';
+import { EtcdDouble } from './etcd-double.ts';
 
 const JOINING = { isEmpty: false, shards: 1 };
 
@@ -92,6 +94,26 @@ test('N163, N165: a leader does not leave; a node that has left follows nothing 
   const again = new Node(server.url, 'two');
   await eventually('it leads now', () => again.leads);
   await Promise.all([two.end(), late.end(), again.end()]);
+  etcd.close();
+  server.stop();
+});
+
+test('N165: a node that leads the control log does not leave', async (t) => {
+  const server = await EtcdDouble.start();
+  const etcd = new EtcdClient([server.url]);
+  await addMember(etcd, 'test', { node: 'one', address: '' }, JOINING);
+  const { leader, has } = logKeys('test', 'control');
+  const leads = { put: leader, value: JSON.stringify({ node: 'one', address: '' }) };
+  await etcd.transact([], [leads, { put: has('one'), value: '7' }]);
+  await t.throwsAsync(removeMember(etcd, 'test', 'one', 1), {
+    message: 'one leads the control data: stop it',
+  });
+  await etcd.transact([], [{ remove: leader }]);
+  await removeMember(etcd, 'test', 'one', 1);
+  t.deepEqual(
+    server.keys.filter((key) => key.includes('/control/')),
+    [],
+  );
   etcd.close();
   server.stop();
 });

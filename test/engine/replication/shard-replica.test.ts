@@ -1,4 +1,5 @@
 import test, { type ExecutionContext } from 'ava';
+import { etcdProgram, eventually, RealEtcd } from '../../../bench/lib/etcd.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import {
   lastNumberOf,
@@ -12,7 +13,7 @@ import {
   shardKeys,
 } from '../../../engine/replication/shard-replica.ts';
 import { Deposed } from '../../../engine/threads/unavailable.ts';
-import { EtcdDouble, etcdProgram, eventually, RealEtcd } from './etcd.ts';
+import { EtcdDouble } from './etcd-double.ts';
 
 /** A node with its copy of the log, which here is a list of texts. */
 class Node {

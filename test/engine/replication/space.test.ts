@@ -1,4 +1,5 @@
 import test from 'ava';
+import { etcdProgram, RealEtcd } from '../../../bench/lib/etcd.ts';
 import { joinCluster } from '../../../engine/replication/cluster.ts';
 import { ClusterWatch } from '../../../engine/replication/cluster-watch.ts';
 import { EtcdClient, EtcdFailure } from '../../../engine/replication/etcd-client.ts';
@@ -6,7 +7,7 @@ import { addMember } from '../../../engine/replication/members.ts';
 import { headText } from '../../../engine/replication/replicated-record.ts';
 import { shardKeys } from '../../../engine/replication/shard-replica.ts';
 import { makeRoom, spaceOf } from '../../../engine/replication/space.ts';
-import { EtcdDouble, etcdProgram, RealEtcd } from './etcd.ts';
+import { EtcdDouble } from './etcd-double.ts';
 
 const IDENTITY = { directory: 'of-one', shards: 1, formatVersion: 1, segmentBytes: 4096 };
 const SILENT = { info() {}, error() {} };

@@ -4,9 +4,9 @@
  */
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { freePorts, RealEtcd } from '../../../bench/lib/etcd.ts';
 import { clusterStatus } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
-import { freePorts, RealEtcd } from '../../engine/replication/etcd.ts';
 import { ask, type Json } from '../client.ts';
 import { Command, type Env, eventually, LISTENS, startServer } from '../server.ts';
 import { startVenues, type Venues } from '../venues.ts';

@@ -1,7 +1,8 @@
-import { cpSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../../../bench/lib/etcd.ts';
 import { LogReader } from '../../../../engine/log/log-reader.ts';
 import { EtcdClient } from '../../../../engine/replication/etcd-client.ts';
 import { addMember } from '../../../../engine/replication/members.ts';
@@ -14,7 +15,7 @@ import { logIn } from '../../../../engine/shard/store/shard-log.ts';
 import { NotLeader, Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { verifyShard } from '../../../../engine/verify/verify.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
-import { EtcdDouble, eventually } from '../../replication/etcd.ts';
+import { EtcdDouble } from '../../replication/etcd-double.ts';
 import { openShards, tempDir } from '../engine-process.ts';
 import { openLog } from '../logged-facts.ts';
 
@@ -305,39 +306,3 @@ test('N101: a copy of a shard that was in a cluster starts without one', async (
   t.deepEqual(tradesIn(await trade(alone, 0, 10)), trades);
   await alone.close();
 });
-
-test.serial(
-  'N101: the thread of a shard loads code of a cluster only if it is in one',
-  async (t) => {
-    const etcd = await EtcdDouble.start();
-    t.teardown(() => etcd.stop());
-    const ofReplication = async (open: (dataDir: string) => Promise<Shards>) => {
-      const dir = tempDir(t);
-      const file = path.join(dir, 'modules');
-      writeFileSync(file, '');
-      const hook = new URL('list-modules.js', import.meta.url).href;
-      const { NODE_OPTIONS: before } = process.env;
-      process.env.MODULES_FILE = file;
-      process.env.NODE_OPTIONS = `${before ?? ''} --import=${hook}`;
-      try {
-        await open(dir).then((engine) => engine.close());
-      } finally {
-        if (before === undefined) delete process.env.NODE_OPTIONS;
-        else process.env.NODE_OPTIONS = before;
-      }
-      const loaded = readFileSync(file, 'utf8').split('\n');
-      t.true(loaded.some((url) => url.includes('/engine/shard/store/shard-log.')));
-      return loaded
-        .filter((url) => url.includes('/engine/replication/'))
-        .map((url) => path.basename(url));
-    };
-    t.deepEqual(await ofReplication((dir) => openShards(dir)), []);
-    const inCluster = await ofReplication((dir) => openNode(dir, etcd, 'one'));
-    for (const name of ['replica-end', 'worker']) {
-      t.true(
-        inCluster.some((file) => file.startsWith(`${name}.`)),
-        name,
-      );
-    }
-  },
-);
