@@ -66,7 +66,7 @@ test('K21: a list with a query of one’s own is asked as it is', async (t) => {
 
 test('K21: offsets where there is no cursor, below /v1 or without it', async (t) => {
   const all = Array.from({ length: 150 }, (_, at) =>
-    usMarket(`aec-mlb-a${at}-b${at}-2026-07-12`, ['A', 'B']),
+    usMarket(`aec-mlb-ant${at}-bee${at}-2026-07-12`, ['Ants', 'Bees']),
   );
   for (const isBelowV1 of [true, false]) {
     const path = isBelowV1 ? '/v1/markets' : '/markets';
