@@ -38,6 +38,7 @@ import { isBuy, isSell, sideOf } from './flags.ts';
 import type { DepthLevel, PlaceOrder } from './messages.ts';
 import { fillFee } from './order-fees.ts';
 import { averagePrice, costOfPart, remainingOf } from './partial-fills.ts';
+import { hashOfHeld } from './positions.ts';
 import { venueIndex } from './pricing.ts';
 import type { Market } from './reference-data.ts';
 import type { ShardState } from './state.ts';
@@ -54,11 +55,11 @@ type HeldSide = { account: AccountRow; market: MarketNumber; side: Side };
  * still rests in part, as an order that is placed ends that rest. Rules T191, T195.
  */
 function closable(
-  { positions: { col }, positionsOfAccount, positionsOfMarket, orders }: ShardState,
+  { positions: { col }, positionsOfAccount, positionsOfMarket, heldSides, orders }: ShardState,
   { account, market, side }: HeldSide,
   endsBuys: boolean,
 ): Closable[] {
-  if (account === NO_ROW) return [];
+  if (account === NO_ROW || heldSides.atMost(hashOfHeld(account, market, side)) === 0) return [];
   const isWanted = (position: PositionRow): boolean => {
     if (col.market.get(position) !== market || col.account.get(position) !== account) return false;
     if (sideOf(col.flags.get(position)) !== side) return false;

@@ -4,14 +4,23 @@
  */
 
 import { invariant } from '../base/invariant.ts';
-import type { Cents, Contracts, EpochMs, OrderRow, PositionRow } from '../base/units.ts';
+import type {
+  AccountRow,
+  Cents,
+  Contracts,
+  EpochMs,
+  MarketNumber,
+  OrderRow,
+  PositionRow,
+  Side,
+} from '../base/units.ts';
 import { NO_ROW, VENUES } from '../base/units.ts';
 import type { OrderFilled, OrderPartFilled } from './events.ts';
-import { positionFlagsOf } from './flags.ts';
+import { positionFlagsOf, sideOf } from './flags.ts';
 import { placeOfTrade, writeTradeId } from './ids.ts';
 import { averagePrice } from './partial-fills.ts';
 import { copyTradeTerms } from './row-terms.ts';
-import type { ShardState } from './state.ts';
+import type { PositionTable, ShardState } from './state.ts';
 
 export function openPosition(
   state: ShardState,
@@ -46,7 +55,18 @@ export function openPosition(
   state.positionIds.add(row);
   state.positionsOfAccount.add(to.account.get(row), row);
   state.positionsOfMarket.add(to.market.get(row), row);
+  state.heldSides.add(row);
   return row;
+}
+
+/** The place among `heldSides` of an account's open trades of one side of a market. */
+export function hashOfHeld(account: AccountRow, market: MarketNumber, side: Side): number {
+  const held = 2 * market + (side === 'yes' ? 1 : 0);
+  return Math.imul(Math.imul(account, 0x9e37_79b1) ^ held, 0x85eb_ca6b);
+}
+
+export function hashOfTrade({ col }: PositionTable, row: PositionRow): number {
+  return hashOfHeld(col.account.get(row), col.market.get(row), sideOf(col.flags.get(row)));
 }
 
 /** Takes the next place of a moment for a trade of the order's account. Rule T7 (engine/RULES.md). */
@@ -107,6 +127,7 @@ export function closePosition(state: ShardState, position: PositionRow): void {
   const { account, market } = state.positions.col;
   state.positionsOfAccount.remove(account.get(position));
   state.positionsOfMarket.remove(market.get(position));
+  state.heldSides.remove(position);
   state.positionIds.remove(position);
   state.tradeFees.end(position);
   state.positions.release(position);

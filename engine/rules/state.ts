@@ -20,6 +20,7 @@ import type {
 } from '../base/units.ts';
 import type { ExpiryQueue } from '../memory/expiry-queue.ts';
 import type { FeeRows } from '../memory/fee-rows.ts';
+import type { HashedCounts } from '../memory/hashed-counts.ts';
 import type { Ladders } from '../memory/ladder.ts';
 import type { MarketLiquidity } from '../memory/market-liquidity.ts';
 import type { NetOrders } from '../memory/net-orders.ts';
@@ -106,6 +107,8 @@ export type ShardState = {
   readonly ordersOfAccount: OwnerIndex<AccountRow, OrderRow>;
   readonly positionsOfAccount: OwnerIndex<AccountRow, PositionRow>;
   readonly positionsOfMarket: OwnerIndex<MarketNumber, PositionRow>;
+  /** Open trades by account, market and side (`hashOfHeld`). */
+  readonly heldSides: HashedCounts<PositionRow>;
   readonly ladders: Ladders<OrderRow>;
   readonly expiries: ExpiryQueue<OrderRow>;
   /** Orders, and cancels of orders, that have not met the book. Rule T160 (engine/RULES.md). */

@@ -2,6 +2,7 @@
 
 import { ExpiryQueue } from '../../memory/expiry-queue.ts';
 import { FeeRows } from '../../memory/fee-rows.ts';
+import { HashedCounts } from '../../memory/hashed-counts.ts';
 import { Ladders } from '../../memory/ladder.ts';
 import { liquidityMemory, MarketLiquidity } from '../../memory/market-liquidity.ts';
 import { NetOrders } from '../../memory/net-orders.ts';
@@ -20,6 +21,7 @@ import { fillModels } from '../../rules/fill-models.ts';
 import type { FinishedRecords } from '../../rules/finished-records.ts';
 import { PastInstruments, PastMarkets } from '../../rules/past-reference.ts';
 import { PendingSettlements } from '../../rules/pending-settlements.ts';
+import { hashOfTrade } from '../../rules/positions.ts';
 import { queueOf } from '../../rules/queue-fills.ts';
 import type { CoreConfig, Instrument, Market } from '../../rules/reference-data.ts';
 import type { AccountTable, OrderTable, PositionTable, ShardState } from '../../rules/state.ts';
@@ -68,6 +70,7 @@ export function createState<Records extends FinishedRecords>(
     ordersOfAccount: new OwnerIndex(orders, orders.col.account),
     positionsOfAccount: new OwnerIndex(positions, positions.col.account),
     positionsOfMarket: new OwnerIndex(positions, positions.col.market),
+    heldSides: new HashedCounts(positions, (row) => hashOfTrade(positions, row)),
     ladders: new Ladders(),
     expiries: new ExpiryQueue(orders),
     arrivals: new ExpiryQueue(orders, (order, atMs) => realism.arrivesAtMs(order) === atMs),
