@@ -304,11 +304,13 @@ pageTest(
     });
     const chart = page.locator('.market-chart canvas');
     const heading = page.getByRole('heading', { level: 1 });
-    // The heading of each moment, with the address it was drawn at.
+    // Each heading that is drawn, with its address. A tick may draw a price before the next view.
     await page.evaluate(`{
+      let last = '';
       const note = () => {
-        const title = document.querySelector('.market-head h1')?.textContent;
-        if (title) (window.seenTitles ??= {})[title] = [...(window.seenTitles[title] ?? []), location.hash];
+        const title = document.querySelector('.market-head h1')?.textContent ?? '';
+        if (title !== '' && title !== last) (window.seenTitles ??= {})[title] = [...(window.seenTitles[title] ?? []), location.hash];
+        last = title;
       };
       new MutationObserver(note).observe(document.body, { childList: true, subtree: true, characterData: true });
     }`);
