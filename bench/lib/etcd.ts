@@ -1,10 +1,10 @@
 /** Real members of etcd on loopback, and what else a cluster on one machine needs. */
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { freePorts } from './free-ports.ts';
 
 /** Where Debian's package puts it; null: it is not installed here. */
 export const etcdProgram = ['/usr/bin/etcd', '/usr/local/bin/etcd'].find(existsSync) ?? null;
@@ -105,14 +105,4 @@ export async function eventually(
     if (performance.now() > untilMs) throw new Error(`not within a minute: ${what}`);
     await sleep(20);
   }
-}
-
-export async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer());
-  for (const server of servers) {
-    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  }
-  const ports = servers.map((server) => (server.address() as AddressInfo).port);
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))));
-  return ports;
 }

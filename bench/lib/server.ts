@@ -2,9 +2,9 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { freePorts } from './free-ports.ts';
 
 export type Target = { pid: number; port: number; basePath: string };
 export type Running = Target & { stop(): Promise<void> };
@@ -65,7 +65,7 @@ export async function startServe(
   variables: NodeJS.ProcessEnv,
   nodeArgs: readonly string[] = [],
 ): Promise<Served> {
-  const adminPort = await freePort();
+  const [adminPort] = await freePorts(1);
   const { child, printed } = start([...NAMED, ...nodeArgs, COMMAND, 'serve'], {
     ...outerVariables(),
     PAPERBOOK_DATA_DIR: dataDir,
@@ -86,15 +86,6 @@ export async function startServe(
     adminToken: readFileSync(path.join(dataDir, 'admin.token'), 'utf8').trim(),
     stop: () => stop(child),
   };
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function outerVariables(): NodeJS.ProcessEnv {

@@ -1,5 +1,5 @@
 /**
- * The members of a cluster, which etcd keeps the records for, and what each of them has of a shard's
+ * The members of a cluster, which etcd keeps the records for, and what each of them has of each
  * log on its own disk. Rules N160, N163, N165 (engine/RULES.md).
  */
 import type { Compare, EtcdClient, KeyValue, Operation } from './etcd-client.ts';

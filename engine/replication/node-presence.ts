@@ -5,6 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type EtcdClient, ignoreFailure } from './etcd-client.ts';
+import { leaseEndMs, renewalEveryMs } from './lease.ts';
 import { readHead } from './replicated-record.ts';
 import { type ClusterNode, logKeys } from './shard-replica.ts';
 
@@ -21,9 +22,6 @@ export type NodePresenceOptions = {
 };
 
 const AFTER_FAILURE_MS = 100;
-/** Clocks may differ in speed by so much of a lease. */
-const MARGIN = 0.1;
-const RENEWALS_A_LEASE = 5;
 
 const nodesPrefix = (cluster: string) => `paperbook/${cluster}/node/`;
 
@@ -86,7 +84,7 @@ export class NodePresence {
         else await this.#renew();
         await this.#show();
         if (this.#text() !== this.#shown) continue;
-        waitMs = (this.#options.leaseSeconds * 1000) / RENEWALS_A_LEASE;
+        waitMs = renewalEveryMs(this.#options.leaseSeconds);
       } catch (error) {
         ignoreFailure(error);
         waitMs = AFTER_FAILURE_MS;
@@ -149,10 +147,9 @@ export class NodePresence {
     this.#floor = Number.POSITIVE_INFINITY;
   }
 
-  /** The lease lasts from the moment when it was asked for, at least. */
   #renewed(sentMs: number): void {
     if (this.#isEnded) return;
-    this.#untilMs = sentMs + this.#options.leaseSeconds * 1000 * (1 - MARGIN);
+    this.#untilMs = leaseEndMs(sentMs, this.#options.leaseSeconds);
   }
 
   #text(): string {

@@ -13,6 +13,7 @@ import {
   type KeyValue,
   type Operation,
 } from './etcd-client.ts';
+import { leaseEndMs, renewalEveryMs } from './lease.ts';
 import { membersKey, readMembers } from './member-list.ts';
 import {
   checksumOf,
@@ -76,10 +77,6 @@ const AFTER_FAILURE_MS = 100;
 const RECORDS_AT_ONCE = 16;
 /** etcd takes 1.5 MiB a request, in base64 or not. */
 export const PART_BYTES = 2 ** 20;
-/** Clocks may differ in speed by so much of a lease. */
-const MARGIN = 0.1;
-/** A renewal that fails once or twice must not end a lease. */
-const RENEWALS_A_LEASE = 5;
 
 /** The log of this node is not the beginning of the cluster's log. Rule N109 (engine/RULES.md). */
 export class OtherLog extends Error {
@@ -313,7 +310,7 @@ export class ShardReplica {
             void this.#renew()
               .then(() => this.#lookForMove())
               .catch(ignoreFailure),
-          (leaseSeconds * 1000) / RENEWALS_A_LEASE,
+          renewalEveryMs(leaseSeconds),
         );
         if (await this.#rewriteHead(at.createRevision, take)) return true;
       }
@@ -402,11 +399,9 @@ export class ShardReplica {
     return true;
   }
 
-  /** The lease lasts from the moment when it was asked for, at least. */
   #renewed(sentMs: number): void {
     const { leaseSeconds, renewed } = this.#options;
-    const untilMs = sentMs + leaseSeconds * 1000 * (1 - MARGIN);
-    this.#leaseUntilMs = Math.max(this.#leaseUntilMs, untilMs);
+    this.#leaseUntilMs = Math.max(this.#leaseUntilMs, leaseEndMs(sentMs, leaseSeconds));
     renewed(this.#leaseUntilMs);
   }
 

@@ -1,9 +1,10 @@
 /** nginx as an operator runs it: the recipe of api/deploy, with addresses of this test. */
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { connect, createServer } from 'node:net';
+import { connect } from 'node:net';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { freePorts } from '../../bench/lib/free-ports.ts';
 import { selfSignedCertificate } from '../api/certificate.ts';
 import { eventually, tempDir } from './server.ts';
 
@@ -40,7 +41,7 @@ export async function startNginx(
   const { cert, key } = selfSignedCertificate();
   writeFileSync(path.join(dir, 'cert.pem'), cert);
   writeFileSync(path.join(dir, 'key.pem'), key);
-  const [httpPort, httpsPort] = [await freePort(), await freePort()];
+  const [httpPort, httpsPort] = (await freePorts(2)) as [number, number];
   const recipe = replaceEach(readFileSync(RECIPE, 'utf8'), [
     ['server 127.0.0.1:8080;', `server 127.0.0.1:${upstreamPort};`],
     ['listen 80;', `listen 127.0.0.1:${httpPort};`],
@@ -103,14 +104,6 @@ function replaceEach(text: string, pairs: [old: string, new_: string][]): string
     replaced = replaced.replace(old, new_);
   }
   return replaced;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as { port: number };
-  await new Promise((resolve) => server.close(resolve));
-  return port;
 }
 
 function isListening(port: number): Promise<boolean> {

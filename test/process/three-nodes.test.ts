@@ -3,7 +3,8 @@ import { spawn, spawnSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { etcdProgram, eventually, freePorts } from '../../bench/lib/etcd.ts';
+import { etcdProgram, eventually } from '../../bench/lib/etcd.ts';
+import { freePorts } from '../../bench/lib/free-ports.ts';
 import { runHere, type Serving, serveHere } from './run-here.ts';
 import { type Env, tempDir } from './server.ts';
 

@@ -4,7 +4,8 @@
  */
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { freePorts, RealEtcd } from '../../../bench/lib/etcd.ts';
+import { RealEtcd } from '../../../bench/lib/etcd.ts';
+import { freePorts } from '../../../bench/lib/free-ports.ts';
 import { clusterStatus } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { ask, type Json } from '../client.ts';
