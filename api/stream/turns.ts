@@ -39,7 +39,7 @@ export class Share {
   #messages = 0;
   #bytes = 0;
   #pieces = PIECES_AT_ONCE;
-  #countedMs = performance.now();
+  #countedMs = 0;
 
   /** Whether it has a piece of work left now. */
   hasPiece(nowMs: number): boolean {
@@ -80,6 +80,12 @@ export class Turns {
   readonly #ready = new Set<Share>();
   #isDue = false;
   readonly #next = () => this.#take();
+  readonly #nowMs: () => number;
+
+  /** @param nowMs the clock of all times here: `performance.now`, except in a test */
+  constructor(nowMs: () => number = () => performance.now()) {
+    this.#nowMs = nowMs;
+  }
 
   /** Whether a piece of work may be done now. */
   mayWork(share: Share, nowMs: number): boolean {
@@ -89,11 +95,11 @@ export class Turns {
   /**
    * A piece of work was done.
    *
-   * @param sinceMs when it began, by `performance.now`
+   * @param sinceMs when it began, by the same clock
    */
   worked(share: Share, sinceMs: number): void {
     share.takePiece();
-    const ms = performance.now() - sinceMs;
+    const ms = this.#nowMs() - sinceMs;
     share.spentMs += ms;
     this.#spentMs += ms;
     this.#spenders.add(share);
@@ -131,7 +137,7 @@ export class Turns {
       if (this.#spentMs >= TURN_MS) break;
       if (!this.#hasTime(share)) continue;
       this.#ready.delete(share);
-      if (share.hasPiece(performance.now())) this.#work(share);
+      if (share.hasPiece(this.#nowMs())) this.#work(share);
       else this.#pause(share);
     }
     if (this.#ready.size > 0 || this.#spenders.size > 0) this.#schedule();
@@ -140,7 +146,7 @@ export class Turns {
   #work(share: Share): void {
     const [worker] = share.ready;
     share.ready.delete(worker!);
-    const startedMs = performance.now();
+    const startedMs = this.#nowMs();
     if (worker!.step()) share.ready.add(worker!);
     this.worked(share, startedMs);
     if (share.ready.size > 0) this.#ready.add(share);
