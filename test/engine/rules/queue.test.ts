@@ -1,6 +1,7 @@
 /** The queue fill model by example; sizes and places are in hundredths of a contract. */
 import test from 'ava';
 import type { LevelChange } from '../../../engine/rules/messages.ts';
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import {
   ALICE,
   BOB,
@@ -288,6 +289,44 @@ scenarioTest(
     t.is(filled(scenario, first), 3);
     t.is(filled(scenario, second), 0);
     t.is(filled(scenario, others, BOB), 3, 'for another account all of it counts');
+  },
+);
+
+scenarioTest(
+  'T238: what earlier orders of an account take of a print takes nothing ahead of later ones',
+  (t, create) => {
+    const shared = { ...PRESETS.simple, liquidity: 'market' } as const;
+    for (const [earlierUnder, laterUnder] of [
+      [null, null],
+      [shared, shared],
+      [shared, null],
+      [null, shared],
+    ] as const) {
+      const scenario = create(QUEUE);
+      const venue = venueOf(scenario, [[4000, 500]], NO);
+      const first = scenario.limitBuy(40, 1, { realism: earlierUnder });
+      venue.add('yes', 4000, 200);
+      const later = scenario.limitBuy(40, 1, { realism: laterUnder });
+      const others = scenario.limitBuy(40, 1, { realism: laterUnder, account: BOB });
+      // Five before the first, the first, two, the later one: nine in all.
+      venue.print('yes', 4000, 600);
+      t.is(filled(scenario, first), 1);
+      venue.print('yes', 4000, 200);
+      t.is(filled(scenario, later), 0);
+      t.is(filled(scenario, others, BOB), 1, 'nobody else is ahead of it');
+      venue.print('yes', 4000, 100);
+      t.is(filled(scenario, later), 1);
+    }
+    // An order at a better price takes its part first, too.
+    const scenario = create(QUEUE);
+    const venue = venueOf(scenario, YES, NO);
+    scenario.limitBuy(41, 4);
+    const at40 = scenario.limitBuy(40, 1);
+    venue.print('yes', 4000, 1000);
+    venue.print('yes', 4000, 499);
+    t.is(filled(scenario, at40), 0, 'six of the ten ahead, then four');
+    venue.print('yes', 4000, 1);
+    t.is(filled(scenario, at40), 1);
   },
 );
 
