@@ -83,7 +83,9 @@ export function followLevels(
       emit(state, facts, { kind: 'book_missed', atMs, market: tick.market, fromMs: missedFromMs });
     }
     const book = levels.of(tick.market)!;
-    return bookCame({ state, queues, atMs, facts }, market, book, wasKnown && tick.repeats);
+    // Its changes and prints have told all that it says.
+    if (wasKnown && tick.repeats) return;
+    return bookCame({ state, queues, atMs, facts }, market, book);
   }
   const { side } = tick;
   if (tick.kind === 'print') {
@@ -212,8 +214,8 @@ function nameOf(
   return { market, atMs, side, price, contracts, isPrint, detail };
 }
 
-/** All levels are known again. `isSame`: nothing was missed before. Rule T153. */
-function bookCame(on: In, market: Market, book: ExactBook, isSame: boolean): void {
+/** All levels are known again, after something was missed. Rule T153. */
+function bookCame(on: In, market: Market, book: ExactBook): void {
   const { state } = on;
   for (const side of ['yes', 'no'] as const) {
     const at = { market, side };
@@ -224,7 +226,7 @@ function bookCame(on: In, market: Market, book: ExactBook, isSame: boolean): voi
       state.queue.setAheadE2(order, shown);
       if (state.queue.isFarFromNoted(order)) notePlace(on, order);
     }
-    if (isSame || !mayFill(market, state)) continue;
+    if (!mayFill(market, state)) continue;
     for (const order of orders) if (state.queue.has(order)) meetCrossing(on, at, order);
   }
 }

@@ -150,6 +150,7 @@ function tellBook(state: ModelState, tick: LevelsTick): void {
   const missedNothing = isSame && levels.isKnown && tick.repeats;
   const bids = { yes: new Map(tick.levels.yes), no: new Map(tick.levels.no) };
   market.levels = { source: tick.source, timesDownThen: timesDown, isKnown: true, bids };
+  if (missedNothing) return;
   for (const side of ['yes', 'no'] as const) {
     const orders = queueAt(state, tick.market, side);
     for (const order of orders) {
@@ -157,7 +158,7 @@ function tellBook(state: ModelState, tick: LevelsTick): void {
       order.queue!.ahead = Math.min(order.queue!.ahead, shown);
       noteIfFar(order);
     }
-    if (missedNothing || !isOpen(state, tick.market)) continue;
+    if (!isOpen(state, tick.market)) continue;
     for (const order of orders) {
       if (order.status !== 'resting') continue;
       const lots = lotsOn(state, order, side);

@@ -330,23 +330,29 @@ scenarioTest(
   },
 );
 
-scenarioTest('T153: a whole book bounds what is ahead, and repeats fill nothing', (t, create) => {
-  const scenario = create(QUEUE);
-  const venue = venueOf(scenario, [[4000, 1000]], NO);
-  const bid = scenario.limitBuy(40, 4);
-  venue.book([[4000, 300]], NO, { repeats: true });
-  venue.print('yes', 4000, 400);
-  t.is(filled(scenario, bid), 1, 'three were ahead');
-  scenario.book(WIN, [], [[39, 2]]);
-  const crossed = { repeats: true, quoted: false };
-  venue.book([], [[6100, 200]], crossed);
-  t.is(filled(scenario, bid), 1, 'nothing was missed, so its addition would have met the bid');
-  venue.book([], [[6100, 200]], { ...crossed, repeats: false });
-  t.is(filled(scenario, bid), 3, 'after a gap the two asks meet it');
-  venue.book([], [[6100, 200]], { ...crossed, repeats: false });
-  t.is(filled(scenario, bid), 3, 'the account has consumed them');
-  t.is(scenario.order(idOf(bid)).fillPriceCents, 40);
-});
+scenarioTest(
+  'T153: after a gap a whole book bounds what is ahead, and repeats change nothing',
+  (t, create) => {
+    const scenario = create(QUEUE);
+    const venue = venueOf(scenario, [[4000, 1000]], NO);
+    const bid = scenario.limitBuy(40, 4);
+    venue.book([[4000, 300]], NO, { repeats: true });
+    venue.print('yes', 4000, 400);
+    t.is(filled(scenario, bid), 0, 'ten were ahead');
+    venue.book([[4000, 300]], NO);
+    venue.print('yes', 4000, 400);
+    t.is(filled(scenario, bid), 1, 'three were ahead');
+    scenario.book(WIN, [], [[39, 2]]);
+    const crossed = { repeats: true, quoted: false };
+    venue.book([], [[6100, 200]], crossed);
+    t.is(filled(scenario, bid), 1, 'nothing was missed, so its addition would have met the bid');
+    venue.book([], [[6100, 200]], { ...crossed, repeats: false });
+    t.is(filled(scenario, bid), 3, 'after a gap the two asks meet it');
+    venue.book([], [[6100, 200]], { ...crossed, repeats: false });
+    t.is(filled(scenario, bid), 3, 'the account has consumed them');
+    t.is(scenario.order(idOf(bid)).fillPriceCents, 40);
+  },
+);
 
 scenarioTest(
   'T146, T153: if the book is unknown, the next whole one says what is ahead',
