@@ -89,7 +89,7 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
     clock: listeners === 1 ? ownClock : sharing(ownClock, config, time),
     further: ends,
     rebuild: rebuilder(config.dataDir),
-    ...(joined === null ? {} : { replicator: joined.replicator }),
+    ...(joined === null ? {} : { replicator: joined.replicator, voidsByResult: true }),
     log,
   });
   stack.add(() => engine.close());

@@ -15,7 +15,7 @@ import { guestOf } from '../../identity/guest.ts';
 import type { ServerContext } from '../../operations/server-context.ts';
 import { Ledgers } from './ledgers.ts';
 import { LiveMarkets } from './live-markets.ts';
-import { MarketFeed } from './market-feed.ts';
+import { MarketFeed, type Publish } from './market-feed.ts';
 import { marketRoutes } from './market-routes.ts';
 import { VenueMarkets } from './markets.ts';
 import { orderRoutes } from './order-routes.ts';
@@ -36,6 +36,8 @@ export type KalshiApiParts = {
 
 export type KalshiApi = {
   handle(http: HttpContext): void;
+  /** Publishes by this from now on. */
+  publishBy(publish: Publish): void;
   /** No WebSocket is open any more; requests are still answered. */
   closeSockets(): void;
   close(): Promise<void>;
@@ -53,7 +55,11 @@ export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
   const ledgers = new Ledgers({
     ...{ engine, events: context.events, isFeedClock: config.clock === 'feed' },
   });
-  const feed = new MarketFeed({ engine, bus: context.bus, markets, live, log: context.log });
+  let publishBy: Publish = () => {};
+  const feed = new MarketFeed({
+    ...{ engine, bus: context.bus, markets, live, log: context.log },
+    publish: (topic, message) => publishBy(topic, message),
+  });
   const sockets = new VenueSockets({
     ...{ feed, ledgers, markets, switches, keyed: counted, log: context.log },
     callerAgain: (caller) => {
@@ -95,7 +101,14 @@ export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
     sockets.close();
     feed.close();
   };
-  return { handle, closeSockets, close: () => verifiers.close() };
+  return {
+    handle,
+    publishBy: (publish) => {
+      publishBy = publish;
+    },
+    closeSockets,
+    close: () => verifiers.close(),
+  };
 }
 
 /** Signed as GET of its path. */

@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import test, { type ExecutionContext } from 'ava';
 import { CONTROL_FINGERPRINT, controlCodec } from '../../../api/identity/control-format.ts';
 import { readControlRecord, writeControlRecord } from '../../../api/identity/control-record.ts';
+import type { FinalResult } from '../../../api/identity/control-tables.ts';
 import { newKey } from '../../../api/identity/keys.ts';
 import { newOrganization } from '../../../api/identity/organizations.ts';
 import { ReplicatedControl } from '../../../api/identity/replicated-control.ts';
@@ -100,6 +101,7 @@ async function writeAll(store: ControlStore): Promise<void> {
     marketNames: ['venue_a/A', 'venue_a/B', 'venue_b/C'],
     instrumentIds: ['i'],
   });
+  await store.putResult(RESULT);
   await store.putSwitches({ trading: false });
 }
 
@@ -107,6 +109,7 @@ function contents(store: ControlStore): object {
   const users = [...store.users.values()];
   return {
     ...contentsOf(store),
+    results: [...store.results()],
     realism: users.map(({ id }) => store.realism.of(id)),
     pairs: users.map(({ id }) => store.venueApiKeys.of(id)),
     found: users.map(({ email, displayName }) => [
@@ -275,6 +278,11 @@ test('N135: a node that cannot know which keys have ended lets nobody in, and ho
   cut.stop();
 });
 
+const RESULT: FinalResult = {
+  ...{ market: 7, atMs: NOON_MS, outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 },
+  ...{ by: 'venue', correction: 0 },
+};
+
 test('N131: a record has these bytes', (t) => {
   const golden = JSON.parse(readFileSync('test/golden/control-record.json', 'utf8'));
   const changes = [
@@ -282,6 +290,7 @@ test('N131: a record has these bytes', (t) => {
     { table: 'userEmails', key: 'ä', packed: controlCodec.pack('a user') },
     { table: 'keyOwners', key: 'a user/a key', packed: null },
     { table: 'values', key: 'switches', packed: controlCodec.pack({ trading: false }) },
+    { table: 'results', key: '0000000007', packed: controlCodec.pack(RESULT) },
   ] as const;
   const bytes = writeControlRecord(
     changes.map(({ table, ...rest }) => ({ table: { name: table }, ...rest })),

@@ -1,82 +1,9 @@
-import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { writeFileSync } from 'node:fs';
 import test from 'ava';
-import type { Log } from '../../../api/base/logger.ts';
-import type { Paperbook } from '../../../api/main.ts';
 import { eventually } from '../../../bench/lib/etcd.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
-import { EtcdDouble } from '../../engine/replication/etcd-double.ts';
-import { catalogOf, game, instrument } from '../../process/catalogs.ts';
-import { type Ending, startOnFeedClock } from '../on-feed-clock.ts';
+import { ask, askAdmin, Cluster, list, type Node } from '../cluster-nodes.ts';
 import type { Json } from '../support.ts';
-
-const SILENT: Log = { info() {}, warn() {}, error() {} };
-const INSTRUMENTS = [1, 2, 3].map((n) => instrument(`i${n}`, 'g1'));
-
-type Node = { paperbook: Paperbook; catalogFile: string; dataDir: string };
-
-/** Nodes of one cluster in this process, each with its own directory and catalog file. */
-class Cluster {
-  readonly etcd: EtcdDouble;
-  readonly directory = mkdtempSync(path.join(tmpdir(), 'paperbook-cluster-'));
-  readonly secretFile: string;
-  readonly #t: Ending;
-
-  static async start(t: Ending): Promise<Cluster> {
-    const cluster = new Cluster(t, await EtcdDouble.start());
-    const first = await cluster.node('one', false);
-    await first.paperbook.close();
-    cpSync(path.join(cluster.directory, 'one'), path.join(cluster.directory, 'two'), {
-      recursive: true,
-    });
-    return cluster;
-  }
-
-  private constructor(t: Ending, etcd: EtcdDouble) {
-    this.#t = t;
-    this.etcd = etcd;
-    this.secretFile = path.join(this.directory, 'secret');
-    writeFileSync(this.secretFile, 'a secret of the cluster\n');
-    t.teardown(() => rmSync(this.directory, { recursive: true }));
-    t.teardown(() => etcd.stop());
-  }
-
-  async node(name: string, isInCluster = true): Promise<Node> {
-    const catalogFile = path.join(this.directory, `${name}.json`);
-    list({ catalogFile }, 1);
-    const settings = {
-      ...{ name: 'test', node: name, etcd: [this.etcd.url], address: `https://${name}.example` },
-      ...{ secretFile: this.secretFile, leaseSeconds: 20 },
-    };
-    const env: Record<string, string> = { PAPERBOOK_DEFAULT_PLAN: 'basic' };
-    if (isInCluster) env.PAPERBOOK_CLUSTER = JSON.stringify(settings);
-    const place = { directory: path.join(this.directory, name), catalogFile, log: SILENT, env };
-    return { catalogFile, ...(await startOnFeedClock(this.#t, place)) };
-  }
-}
-
-/** The first so many instruments are listed. */
-function list({ catalogFile }: Pick<Node, 'catalogFile'>, count: number): void {
-  writeFileSync(catalogFile, catalogOf([game('g1')], INSTRUMENTS.slice(0, count)));
-}
-
-async function ask(
-  { paperbook: { baseUrl } }: Node,
-  route: string,
-  { token, body, method }: { token?: string; body?: object; method?: string } = {},
-): Promise<{ status: number; json: Json }> {
-  const answer = await fetch(new URL(route, baseUrl), {
-    method: method ?? (body === undefined ? 'GET' : 'POST'),
-    headers: {
-      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
-      ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-    },
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  });
-  const text = await answer.text();
-  return { status: answer.status, json: text === '' ? {} : JSON.parse(text) };
-}
 
 /** A session of Ann, who signs up; a leader without an answer of etcd is asked again. */
 async function sessionOfAnn(leader: Node): Promise<string> {
@@ -142,15 +69,7 @@ test.serial(
 test.serial(
   'N137, N138: switches and numbers of the catalog are those of the leader on every node',
   async (t) => {
-    const set = async (node: Node, on: boolean) => {
-      const admin = readFileSync(path.join(node.dataDir, 'admin.token'), 'utf8').trim();
-      const answer = await fetch(`${node.paperbook.adminUrl}/admin/trading`, {
-        method: 'PUT',
-        headers: { authorization: `Bearer ${admin}`, 'content-type': 'application/json' },
-        body: JSON.stringify({ on }),
-      });
-      return { status: answer.status, json: (await answer.json()) as Json };
-    };
+    const set = (node: Node, on: boolean) => askAdmin(node, 'PUT', '/admin/trading', { on });
     const isTrading = async (node: Node) =>
       (await ask(node, '/v1/api_keys', { token: session })).json.tradeWriteAvailable;
     await eventually('the session is known', async () => (await isTrading(two)) === true);
