@@ -18,6 +18,7 @@ import {
   shared,
   usMarket,
 } from '../../../feeds/discovered.ts';
+import { longTest } from '../../../long-test.ts';
 import { request as ask, type Json } from '../../../process/client.ts';
 import { startWhole, type WholeServer } from '../../whole-server.ts';
 
@@ -227,9 +228,9 @@ test('V3, K29: while venue data is off, no GET over discovered markets has a wor
 });
 
 // Without the shared recordings this test is shown as skipped.
-const restTest = existsSync(shared('kalshi-rest')) ? test : test.skip;
+const restTest = existsSync(shared('kalshi-rest')) ? longTest : test.skip;
 
-restTest('V3, K29: nor over markets of recorded answers', async (t) => {
+restTest('V3, K29: nor over markets of recorded answers', async (t: ExecutionContext) => {
   const names = ['event_single', 'market_single', 'markets_list', 'series_list'];
   const answers = names.map((name) => {
     const path = shared(`kalshi-rest/${name}_response.json`);
