@@ -82,6 +82,7 @@ export class LiveDiscovery {
     this.#thread = new SupervisedWorker({
       name: 'discovery',
       module: options.module ?? workerUrl(import.meta.url, './discovery-thread'),
+      isQuiet: true,
       workerData: () => ({ entries, file, discoveredFile }) satisfies DiscoveryInput,
       log: options.log,
       down: DOWN,

@@ -167,6 +167,7 @@ test('K68: instruments that stay are the same objects in the next catalog', asyn
   const server = await serverIn(t, { venue, dir });
   await server.discovery.runNow();
   const [before] = server.taken.at(-1)!.instruments;
+  const [shown] = server.view.instruments();
   venue.markets = [first, second];
   await server.discovery.runNow();
   const now = server.taken.at(-1)!.instruments;
@@ -175,11 +176,13 @@ test('K68: instruments that stay are the same objects in the next catalog', asyn
     now.find(({ id }) => id === before!.id),
     before,
   );
+  t.is(server.view.instrument(before!.id), shown);
   const closesAt = new Date(soon() + 60_000).toISOString();
   venue.markets = [{ ...first, close_time: closesAt }, second];
   await server.discovery.runNow();
   const changed = server.taken.at(-1)!.instruments.find(({ id }) => id === before!.id)!;
   t.is(changed.closesAt, closesAt);
+  t.is(server.view.instrument(before!.id)!.closesAtMs, Date.parse(closesAt));
 });
 
 test('K54: what a venue cannot tell is said, without what is secret, and takes nothing away', async (t) => {
