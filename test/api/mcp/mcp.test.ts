@@ -19,7 +19,7 @@ import { mcpServer } from '../../../api/mcp/mcp-server.ts';
 import { TOOLSETS, toolsFor } from '../../../api/mcp/tools.ts';
 import { apiRoutes } from '../../../api/operations/routes/api-routes.ts';
 import type { ServerContext } from '../../../api/operations/server-context.ts';
-import { CLONE } from '../../process/server.ts';
+import { productEntry } from '../../process/product.ts';
 import { IDS } from '../samples.ts';
 import { type Api, type Json, startApi } from '../support.ts';
 
@@ -267,7 +267,15 @@ test('U70, A179: over standard input, with caps for an order and for a day', asy
     const client = new Client({ name: 'a test', version: '1' });
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: [CLONE, 'mcp', '--key-file', keyFile, '--server', new URL(api.baseUrl).origin, ...args],
+      args: [
+        productEntry(),
+        'mcp',
+        '--key-file',
+        keyFile,
+        '--server',
+        new URL(api.baseUrl).origin,
+        ...args,
+      ],
       env: { XDG_CONFIG_HOME: home, PATH: process.env.PATH! },
     });
     await client.connect(transport);
