@@ -192,7 +192,10 @@ test('A178: a server that hangs is given up before a client of the protocol give
   const { error, idempotencyKey } = await answer(asking, 'place_order', ORDER, true);
   t.is(error.message, `${server} did not answer in time`);
   t.regex(idempotencyKey, /^mcp-/);
-  t.is(await answer(asking, 'search_markets', { q: 'x' }, true), `${server} did not answer in time`);
+  t.is(
+    await answer(asking, 'search_markets', { q: 'x' }, true),
+    `${server} did not answer in time`,
+  );
 });
 
 test('A180: a message counts as one request, and quotes as one for each instrument', async (t) => {
