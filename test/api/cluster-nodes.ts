@@ -2,12 +2,11 @@
 import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ExecutionContext } from 'ava';
 import type { Log } from '../../api/base/logger.ts';
 import type { Paperbook } from '../../api/main.ts';
 import { EtcdDouble } from '../engine/replication/etcd-double.ts';
 import { catalogOf, game, instrument } from '../process/catalogs.ts';
-import { startOnFeedClock } from './on-feed-clock.ts';
+import { type Ending, startOnFeedClock } from './on-feed-clock.ts';
 import type { Json } from './support.ts';
 
 const SILENT: Log = { info() {}, warn() {}, error() {} };
@@ -19,11 +18,12 @@ export type Node = { paperbook: Paperbook; catalogFile: string; dataDir: string 
 export class Cluster {
   readonly etcd: EtcdDouble;
   readonly directory = mkdtempSync(path.join(tmpdir(), 'paperbook-cluster-'));
-  readonly #t: ExecutionContext;
+  readonly secretFile: string;
+  readonly #t: Ending;
   readonly #games: readonly string[] | undefined;
 
   /** `games`: of each instrument. If they are given, all of them are listed. */
-  static async start(t: ExecutionContext, games?: readonly string[]): Promise<Cluster> {
+  static async start(t: Ending, games?: readonly string[]): Promise<Cluster> {
     const cluster = new Cluster(t, await EtcdDouble.start(), games);
     const first = await cluster.node('one', false);
     await first.paperbook.close();
@@ -33,11 +33,12 @@ export class Cluster {
     return cluster;
   }
 
-  private constructor(t: ExecutionContext, etcd: EtcdDouble, games: readonly string[] | undefined) {
+  private constructor(t: Ending, etcd: EtcdDouble, games: readonly string[] | undefined) {
     this.#t = t;
     this.#games = games;
     this.etcd = etcd;
-    writeFileSync(path.join(this.directory, 'secret'), 'a secret of the cluster\n');
+    this.secretFile = path.join(this.directory, 'secret');
+    writeFileSync(this.secretFile, 'a secret of the cluster\n');
     t.teardown(() => rmSync(this.directory, { recursive: true }));
     t.teardown(() => etcd.stop());
   }
@@ -47,7 +48,7 @@ export class Cluster {
     list({ catalogFile }, this.#games?.length ?? 1, this.#games);
     const settings = {
       ...{ name: 'test', node: name, etcd: [this.etcd.url], address: `https://${name}.example` },
-      ...{ secretFile: path.join(this.directory, 'secret'), leaseSeconds: 20 },
+      ...{ secretFile: this.secretFile, leaseSeconds: 20 },
     };
     const env: Record<string, string> = { PAPERBOOK_DEFAULT_PLAN: 'basic' };
     if (isInCluster) env.PAPERBOOK_CLUSTER = JSON.stringify(settings);

@@ -11,21 +11,14 @@ import {
   oppositeSide,
   type Routing,
   type Side,
+  type Uuid,
 } from '../../engine/base/units.ts';
 import type { LevelsTick, LevelTick, PrintTick } from '../../engine/rules/messages.ts';
 import type { RealismModel } from '../../engine/rules/realism.ts';
 import { firstOf, lotsFor, take } from './naive-depth.ts';
 import { endReached } from './naive-groups.ts';
 import { fill, remainingOf } from './naive-ledger.ts';
-import {
-  byShard,
-  hasClosed,
-  type ModelOrder,
-  type ModelState,
-  marketOf,
-  type Taker,
-  takerOf,
-} from './naive-state.ts';
+import { byShard, hasClosed, type ModelOrder, type ModelState, marketOf } from './naive-state.ts';
 
 /** T156. */
 export function fillModelFor(
@@ -96,7 +89,7 @@ function shrink(state: ModelState, tick: LevelTick): void {
 function meetAddition(state: ModelState, tick: LevelTick): void {
   if (!isOpen(state, tick.market)) return;
   const ours = oppositeSide(tick.side);
-  const used = new Map<Taker, number>();
+  const used: Used = { by: new Map(), shared: 0 };
   for (const order of queueAt(state, tick.market, ours)) {
     const { cents } = bidOf(order);
     if (cents * 100 + tick.price < 10_000 || order.status !== 'resting') continue;
@@ -124,7 +117,7 @@ function print(state: ModelState, tick: PrintTick): void {
     }
   }
   const mayFill = isOpen(state, tick.market);
-  const used = new Map<Taker, number>();
+  const used: Used = { by: new Map(), shared: 0 };
   for (const order of queueAt(state, tick.market, tick.side)) {
     if (order.status !== 'resting') continue;
     const place = order.queue!;
@@ -134,7 +127,9 @@ function print(state: ModelState, tick: PrintTick): void {
       credit(state, order, tick.contracts, used);
     }
     if (price === tick.price) {
-      const eaten = Math.min(place.ahead, tick.contracts);
+      // T238: what earlier orders of the account took of it is gone before it comes here.
+      const comes = tick.contracts - (used.by.get(order.account) ?? 0);
+      const eaten = Math.min(place.ahead, comes);
       place.ahead -= eaten;
       if (mayFill) credit(state, order, tick.contracts - eaten, used);
     }
@@ -155,6 +150,7 @@ function tellBook(state: ModelState, tick: LevelsTick): void {
   const missedNothing = isSame && levels.isKnown && tick.repeats;
   const bids = { yes: new Map(tick.levels.yes), no: new Map(tick.levels.no) };
   market.levels = { source: tick.source, timesDownThen: timesDown, isKnown: true, bids };
+  if (missedNothing) return;
   for (const side of ['yes', 'no'] as const) {
     const orders = queueAt(state, tick.market, side);
     for (const order of orders) {
@@ -162,7 +158,7 @@ function tellBook(state: ModelState, tick: LevelsTick): void {
       order.queue!.ahead = Math.min(order.queue!.ahead, shown);
       noteIfFar(order);
     }
-    if (missedNothing || !isOpen(state, tick.market)) continue;
+    if (!isOpen(state, tick.market)) continue;
     for (const order of orders) {
       if (order.status !== 'resting') continue;
       const lots = lotsOn(state, order, side);
@@ -183,21 +179,22 @@ function lotsOn(state: ModelState, { account, liquidity, market }: ModelOrder, s
   return lotsFor(state, { account, liquidity, action: 'buy' }, market, side);
 }
 
+/** What orders took of a volume: those of each account, and all those that share sizes. */
+type Used = { by: Map<Uuid, number>; shared: number };
+
 /**
  * T150, T152: what an order gets of a volume. An account gets no more than all of it, and so do all
  * that share sizes (T164).
  */
-function credit(
-  state: ModelState,
-  order: ModelOrder,
-  available: number,
-  used: Map<Taker, number>,
-): Contracts {
-  const before = used.get(takerOf(order)) ?? 0;
+function credit(state: ModelState, order: ModelOrder, available: number, used: Used): Contracts {
+  const own = used.by.get(order.account) ?? 0;
+  const isShared = order.liquidity === 'market';
+  const before = isShared ? Math.max(own, used.shared) : own;
   const place = order.queue!;
   const wanted = remainingOf(order) * 100 - place.part;
   const got = Math.max(0, Math.min(available - before, wanted));
-  used.set(takerOf(order), before + got);
+  used.by.set(order.account, own + got);
+  if (isShared) used.shared += got;
   const contracts = Math.floor((place.part + got) / 100);
   place.part = (place.part + got) % 100;
   // T186: also a part of a contract is noted.

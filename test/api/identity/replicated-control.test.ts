@@ -23,6 +23,7 @@ import { NOON_MS } from '../../engine/fixtures.ts';
 import { EtcdDouble } from '../../engine/replication/etcd-double.ts';
 import { contentsOf } from '../../engine/shard/control-contents.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
+import { longTest } from '../../long-test.ts';
 
 const SILENT = { info() {}, error() {} };
 
@@ -199,7 +200,7 @@ for (const [title, run] of EACH) {
 }
 
 if (etcdProgram !== null) {
-  test('with a real etcd of three members: as with the one of the tests', async (t) => {
+  longTest('with a real etcd of three members: as with the one of the tests', async (t) => {
     const etcd = await RealEtcd.start(3);
     t.teardown(() => etcd.stop());
     for (const [at, [, run]] of EACH.entries()) await run(t, etcd.urls, `cluster-${at}`);
