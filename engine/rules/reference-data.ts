@@ -23,6 +23,8 @@ export type CoreConfig = {
   routingBandCents: number;
   /** `top_of_book` by default. */
   fillModel?: FillModelName;
+  /** Games void no market here: a result of each market comes in its place (N141). */
+  voidsByResult?: boolean;
 };
 
 /** A venue market: its catalog data, and the last messages of its venue. */

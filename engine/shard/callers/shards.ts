@@ -53,7 +53,7 @@ import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import type { ShardStatus } from './shard-status.ts';
 import { StartupState } from './startup-state.ts';
 import { StreamConnections } from './stream-connections.ts';
-import { askAll, eachOr, sendToAll, settleInAll, tagInOne } from './to-all-shards.ts';
+import { askAll, eachOr, sendToAll, settleInAll, settleInOpen, tagInOne } from './to-all-shards.ts';
 
 type OfShard = Pick<ShardConfig, 'durability' | 'checkpointEveryFacts' | 'settledAtOnce'>;
 export type ShardsOptions = CoreConfig &
@@ -218,6 +218,20 @@ export class Shards {
     const reply = await settleInAll(this.#clients, command);
     if (!reply.ok) takeBack();
     return reply;
+  }
+
+  /**
+   * The result of a market as a cluster has it, on disk on return in each shard that this node leads
+   * then. Another shard gets it when this node leads that. Rule N140 (engine/RULES.md). `correction`:
+   * its number; null: it is the first one.
+   */
+  async settleLed(result: ResultTick, correction: number | null): Promise<Reply> {
+    const { source: _, kind: __, ...rest } = result;
+    const command: SettleMarket = { kind: 'settle', ...rest, correction };
+    this.#coalescer.end();
+    if (correction === null) this.#startup.keep(result);
+    else this.#startup.keepCorrection(command);
+    return await settleInOpen(this.#clients, command);
   }
 
   /** A correction that a crash kept from some shards. Rule S25 (engine/RULES.md). */
@@ -447,10 +461,10 @@ export class Shards {
       wasMade: wereMade,
       queueDepthMax,
       rebuild,
-      startupMessages: () => {
+      startupMessages: (report) => {
         // A full disk may refuse them.
         this.#lackCatalog.add(client);
-        return this.#startup.messages(this.nowMs());
+        return this.#startup.messages(this.nowMs(), report);
       },
       opened: (report) => {
         // Another node may have led it meanwhile, with a clock of its own.

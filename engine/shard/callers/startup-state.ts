@@ -23,6 +23,7 @@ import type {
   StatusTick,
   Tick,
 } from '../../rules/messages.ts';
+import type { OpenReport } from '../store/open-report.ts';
 import { LastLevels } from './last-levels.ts';
 import { LastQuote } from './last-quote.ts';
 
@@ -147,7 +148,8 @@ export class StartupState {
     }
   }
 
-  messages(atMs: EpochMs): Message[] {
+  /** For a shard with this report; null: it may lack any of them. */
+  messages(atMs: EpochMs, report: Pick<OpenReport, 'results'> | null = null): Message[] {
     const messages: Message[] = [];
     // Sent first, because the shard may have failed before it took it.
     if (this.#wasSetBack) messages.push({ kind: 'clock', atMs, toMs: atMs });
@@ -156,7 +158,10 @@ export class StartupState {
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#fees !== null) messages.push({ kind: 'fees', atMs, lines: this.#fees });
     if (this.#switches !== null) messages.push(this.#switches);
-    messages.push(...this.#finals());
+    for (const tick of this.#finals()) {
+      const has = tick.kind === 'result' ? report?.results[tick.market] : null;
+      if (has == null) messages.push(tick);
+    }
     for (const command of this.#corrections.values()) messages.push({ ...command, atMs });
     // Before statuses: a market that is open has outlived an earlier closing time.
     messages.push(...this.#closings.values());

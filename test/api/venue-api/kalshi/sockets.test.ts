@@ -124,6 +124,70 @@ test.serial('A216: a ticker is shown at first and when it changes', async (t) =>
 });
 
 test.serial(
+  'A216: a ticker reaches each of its subscriptions once, whatever its sid, and no other',
+  async (t) => {
+    const { paperbook, origin, trader, socket } = await start(t);
+    const others = [await connected(t, origin, trader), await connected(t, origin, trader)];
+    const [second, all] = others as [typeof socket, typeof socket];
+    const home = { channels: ['ticker'], market_ticker: HOME, send_initial_snapshot: true };
+    socket.send('subscribe', home);
+    second.send('subscribe', { channels: ['trade'] });
+    second.send('subscribe', home);
+    all.send('subscribe', { channels: ['ticker'], send_initial_snapshot: true });
+    const asks = (from: typeof socket, sid: number) =>
+      from
+        .of('ticker')
+        .filter(({ sid: of, msg }) => of === sid && msg.market_ticker === HOME)
+        .map(({ msg }) => msg.yes_ask_dollars);
+    const has = (from: typeof socket, sid: number, count: number) =>
+      from.until(() => asks(from, sid).length >= count);
+    await Promise.all([has(socket, 1, 1), has(second, 2, 1), has(all, 1, 1)]);
+    // The acknowledgement comes first, though a ticker is published.
+    t.is(socket.messages[0].type, 'subscribed');
+    const change = (yesAskCents: number) =>
+      paperbook.engine.tick(quoteTick({ market: 1, atMs: NOON_MS, yesAskCents }));
+    t.teardown(() => paperbook.engine.tick(quoteTick({ market: 1, atMs: NOON_MS })));
+    change(45);
+    await Promise.all([has(socket, 1, 2), has(second, 2, 2), has(all, 1, 2)]);
+    for (const [from, sid] of [
+      [socket, 1],
+      [second, 2],
+      [all, 1],
+    ] as const) {
+      t.deepEqual(asks(from, sid), ['0.4300', '0.4500']);
+    }
+    await socket.reply(socket.send('unsubscribe', { sids: [1] }));
+    await all.reply(
+      all.send('update_subscription', {
+        ...{ sid: 1, action: 'add_markets', market_ticker: AWAY, skip_ticker_ack: true },
+      }),
+    );
+    change(46);
+    await has(second, 2, 3);
+    t.deepEqual([asks(socket, 1).length, asks(all, 1).length], [2, 2]);
+    t.is(socket.of('ticker').length, 2);
+  },
+);
+
+test.serial('A228: an update obeys skip_ticker_ack and send_initial_snapshot', async (t) => {
+  const { socket } = await start(t);
+  socket.send('subscribe', { channels: ['ticker'], market_ticker: AWAY });
+  await socket.first('subscribed');
+  const add = { sid: 1, action: 'add_markets', market_ticker: HOME };
+  const told = await socket.reply(
+    socket.send('update_subscription', {
+      ...add,
+      ...{ skip_ticker_ack: true, send_initial_snapshot: true },
+    }),
+  );
+  t.deepEqual(Object.keys(told).sort(), ['id', 'seq', 'sid', 'type']);
+  const shown = await socket.first('ticker');
+  t.like(shown.msg, { market_ticker: HOME, yes_bid_dollars: '0.4000' });
+  const again = await socket.reply(socket.send('update_subscription', add));
+  t.deepEqual(again.msg.market_tickers, [AWAY, HOME]);
+});
+
+test.serial(
   'A217: from the acknowledgement on an order, its fill and the position are told once',
   async (t) => {
     const { socket, trader } = await start(t);
