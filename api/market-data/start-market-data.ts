@@ -36,7 +36,7 @@ export type MarketDataParts = {
   config: Config;
   log: Log;
   stack: CleanupStack;
-  identity: LiveCatalogParts['identity'] & Pick<ControlStore, 'switches'>;
+  identity: LiveCatalogParts['identity'] & Pick<ControlStore, 'followsBooks'>;
   engine: Pick<
     Shards,
     'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'setFees' | 'settle' | 'drained' | 'held'
@@ -108,7 +108,7 @@ export async function startMarketData(
   const intake = new TickIntake({ engine, voids, bus, isFeedClock });
   const venues = [...new Set(config.feeds.map(({ venue }) => venue))];
   const markets = (named: number) => catalog.marketsToWatch(venues, named);
-  const needs = new BookNeeds(config.fillModel, identity.switches().followsBooks ?? false);
+  const needs = new BookNeeds(config.fillModel, identity.followsBooks(config.fillModel));
   const feeds = new LiveFeeds({ config, needs, markets, intake, nowMs, log });
   stack.add(() => feeds.close());
 
