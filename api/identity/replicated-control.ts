@@ -64,6 +64,10 @@ export class ReplicatedControl implements ControlTarget, ReplicatedWrites {
     return this.#log!.isCurrent;
   }
 
+  get leader(): string | null {
+    return this.#log!.refusal()?.leader ?? null;
+  }
+
   last(): LastRecord {
     return this.#last;
   }

@@ -1,6 +1,6 @@
 /**
  * The log of control data, on the thread that has these data: who leads it, its records, and what
- * the other nodes have of it. Rules N130 to N135 (engine/RULES.md).
+ * the other nodes have of it. Rules N130 to N135, N142, N166 (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../threads/logger.ts';
@@ -257,7 +257,8 @@ export class ControlReplica {
     return new NodePresence({ etcd: this.#etcd, cluster, self, leaseSeconds, steadyMs }, applied);
   }
 
-  #changed({ leader, isCaughtUp, problem }: ReplicaState): void {
+  #changed({ leader, isCaughtUp, problem, movingTo }: ReplicaState): void {
+    if (movingTo !== null) this.#depose(`the lead moves to ${movingTo}`);
     // This node's own key of before ends soon.
     const other = leader?.node === this.#options.settings.node ? null : (leader?.address ?? null);
     if (other !== this.#notLeader.leader) this.#notLeader = new NotLeader(other, SUBJECT);

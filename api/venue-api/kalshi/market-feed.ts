@@ -9,6 +9,7 @@ import type { Engine } from '../../base/engine.ts';
 import type { Log } from '../../base/logger.ts';
 import type { MarketBus, MarketEventOf } from '../../catalog/market-bus.ts';
 import type { Book, LiveMarkets, Top, VenueTrade } from './live-markets.ts';
+import { timesOf } from './market-views.ts';
 import type { VenueMarket, VenueMarkets } from './markets.ts';
 import { dollars, fp, seconds, timeText } from './words.ts';
 
@@ -271,16 +272,20 @@ export class MarketFeed {
   #tickerText(market: VenueMarket, top: Top): string {
     const { bidCents, bidContracts, askCents, askContracts, lastCents } = top;
     const { contracts, tradedCents, lastContracts } = this.#parts.live.told(market.market);
-    const fields = {
-      ...{ price_dollars: dollars(lastCents ?? 0), yes_bid_dollars: dollars(bidCents ?? 0) },
-      ...{ yes_ask_dollars: dollars(askCents ?? PAYOUT_CENTS), volume_fp: fp(contracts) },
-      ...{ open_interest_fp: fp(0), dollar_volume: Math.trunc(tradedCents / 100) },
-      dollar_open_interest: 0,
-      yes_bid_size_fp: fp(bidCents === null ? 0 : bidContracts),
-      yes_ask_size_fp: fp(askCents === null ? 0 : askContracts),
-      last_trade_size_fp: fp(lastContracts),
-    };
-    return `${nameOf(market)},${JSON.stringify(fields).slice(1, -1)}`;
+    const [bid, ask] = [bidCents ?? 0, askCents ?? PAYOUT_CENTS];
+    const [bids, asks] = [
+      bidCents === null ? 0 : bidContracts,
+      askCents === null ? 0 : askContracts,
+    ];
+    // As text at once: an object of it would cost as much as all that is asked for it.
+    return (
+      `${nameOf(market)},"price_dollars":"${dollars(lastCents ?? 0)}",` +
+      `"yes_bid_dollars":"${dollars(bid)}","yes_ask_dollars":"${dollars(ask)}",` +
+      `"volume_fp":"${fp(contracts)}","open_interest_fp":"0.00",` +
+      `"dollar_volume":${Math.trunc(tradedCents / 100)},"dollar_open_interest":0,` +
+      `"yes_bid_size_fp":"${fp(bids)}","yes_ask_size_fp":"${fp(asks)}",` +
+      `"last_trade_size_fp":"${fp(lastContracts)}"`
+    );
   }
 
   #timed(): string {
@@ -300,20 +305,27 @@ export class MarketFeed {
     for (const follower of this.#trades) if (wants(follower, ticker)) follower.send('trade', text);
   }
 
+  /** Venues repeat themselves: only what differs from what was known is told. */
   #lived(tick: MarketEventOf<'status' | 'closing' | 'result'>): void {
     const market = this.#parts.markets.ofNumber(tick.market);
     if (market === undefined) return;
+    // As it was before this tick: `live` follows the bus after this.
+    const told = this.#parts.live.told(tick.market);
     const say = (event_type: string, fields: object) =>
       this.#tell({ market_ticker: market.ticker, event_type, ...fields });
     const at = seconds(tick.atMs);
     if (tick.kind === 'status') {
       const isOpen = tick.status === 'open';
+      if (isOpen === (told.status === 'open')) return;
       say(isOpen ? 'activated' : 'deactivated', { is_deactivated: !isOpen });
     } else if (tick.kind === 'closing') {
-      if (tick.closesAtMs !== null)
-        say('close_date_updated', { close_ts: seconds(tick.closesAtMs) });
+      const { closesAtMs } = tick;
+      if (closesAtMs === null || closesAtMs === timesOf(market, told.closesAtMs).closesAtMs) return;
+      say('close_date_updated', { close_ts: seconds(closesAtMs) });
     } else {
       const { outcome, yesPayoutCents } = tick;
+      const before = told.result;
+      if (before?.outcome === outcome && before.yesPayoutCents === yesPayoutCents) return;
       const result = outcome === 'void' ? 'scalar' : outcome;
       const settlement_value = dollars(yesPayoutCents);
       say('determined', { result, settlement_value, determination_ts: at });
@@ -407,8 +419,9 @@ export function messageOf(type: string, sid: number, msg: string): string {
 }
 
 const wants = ({ tickers }: Follower, ticker: string) => tickers === null || tickers.has(ticker);
+/** No ticker has a character that JSON escapes. Rule A205. */
 const nameOf = ({ ticker, marketId }: VenueMarket) =>
-  `{"market_ticker":${JSON.stringify(ticker)},"market_id":"${marketId}"`;
+  `{"market_ticker":"${ticker}","market_id":"${marketId}"`;
 
 function shownCents(side: Side, cents: number, { usesYesPrice }: Follower): number {
   return side === 'no' && usesYesPrice ? PAYOUT_CENTS - cents : cents;

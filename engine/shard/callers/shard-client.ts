@@ -323,7 +323,9 @@ export class ShardClient {
     const wasServed = this.#further.length > 0;
     this.#further = [];
     if (wasServed) this.#options.further.lost(this.#options.config.shard);
-    this.#sender.unlink();
+    // In a cluster the node that leads next knows what became of them.
+    const isLeft = this.#replicator !== null && this.#state !== 'closed';
+    this.#sender.unlink(isLeft ? this.#notLeader : undefined);
   }
 
   /** The thread ended. Its last requests may be on disk: a retry with the same key finds out. */

@@ -8,6 +8,7 @@ import { NumberSet } from '../../base/number-set.ts';
 import type { EpochMs, MarketNumber, SourceNumber, StreamConnection } from '../../base/units.ts';
 import type { Message } from '../../format/codec.ts';
 import { outdatedStatuses } from '../../rules/catalog.ts';
+import { type CatalogChange, changeOf } from '../../rules/catalog-change.ts';
 import type { Catalog } from '../../rules/catalog-entries.ts';
 import type { FeeEntry } from '../../rules/fees.ts';
 import type {
@@ -17,7 +18,6 @@ import type {
   MarketOutcome,
   QuoteTick,
   ResultTick,
-  SetCatalog,
   SetSwitches,
   SettleMarket,
   StatusTick,
@@ -53,28 +53,23 @@ export class StartupState {
   readonly #listedGames = new Set<string>();
   #wasSetBack = false;
 
-  /** @returns it without the names that shards have, which are up and so have the one before */
-  setCatalog(catalog: Catalog): Pick<SetCatalog, 'catalog' | 'named'> {
-    const named = {
-      markets: this.#catalog?.marketNames.length ?? 0,
-      instruments: this.#catalog?.instrumentIds.length ?? 0,
-    };
+  /**
+   * @returns for shards with the catalog before: the whole if there is none, else what changes;
+   * null: nothing does
+   */
+  setCatalog(catalog: Catalog): { catalog: Catalog } | { change: CatalogChange } | null {
+    const before = this.#catalog;
     const isLonger =
-      catalog.marketNames.length >= named.markets &&
-      catalog.instrumentIds.length >= named.instruments;
+      catalog.marketNames.length >= (before?.marketNames.length ?? 0) &&
+      catalog.instrumentIds.length >= (before?.instrumentIds.length ?? 0);
     invariant(isLonger, 'a catalog removes markets');
-    const outdated = outdatedStatuses(this.#catalog?.games ?? [], catalog.games);
+    const outdated = outdatedStatuses(before?.games ?? [], catalog.games);
     for (const slug of outdated) this.#games.delete(slug);
     for (const { slug } of catalog.games) this.#listedGames.add(slug);
     this.#catalog = catalog;
-    return {
-      catalog: {
-        ...catalog,
-        marketNames: catalog.marketNames.slice(named.markets),
-        instrumentIds: catalog.instrumentIds.slice(named.instruments),
-      },
-      named,
-    };
+    if (before === null) return { catalog };
+    const change = changeOf(before, catalog);
+    return change === null ? null : { change };
   }
 
   setSwitches(switches: SetSwitches): void {

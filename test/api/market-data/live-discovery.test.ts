@@ -162,6 +162,31 @@ test('K50, K53: new markets of a series are found, tradable, and there after a r
   t.is(again.listed().length, 2);
 });
 
+test('K68: instruments that stay are the same objects in the next catalog', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const [first, second] = [quarter(soon()), quarter(soon(2))];
+  venue.markets = [first];
+  const server = await serverIn(t, { venue, dir });
+  await server.discovery.runNow();
+  const [before] = server.taken.at(-1)!.instruments;
+  const [shown] = server.view.instruments();
+  venue.markets = [first, second];
+  await server.discovery.runNow();
+  const now = server.taken.at(-1)!.instruments;
+  t.is(now.length, 2);
+  t.is(
+    now.find(({ id }) => id === before!.id),
+    before,
+  );
+  t.is(server.view.instrument(before!.id), shown);
+  const closesAt = new Date(soon() + 60_000).toISOString();
+  venue.markets = [{ ...first, close_time: closesAt }, second];
+  await server.discovery.runNow();
+  const changed = server.taken.at(-1)!.instruments.find(({ id }) => id === before!.id)!;
+  t.is(changed.closesAt, closesAt);
+  t.is(server.view.instrument(before!.id)!.closesAtMs, Date.parse(closesAt));
+});
+
 test('K54: what a venue cannot tell is said, without what is secret, and takes nothing away', async (t) => {
   const [venue, dir] = [await venueOf(t), tempDir(t)];
   venue.markets = Array.from({ length: 450 }, (_, index) => quarter(soon(index)));
