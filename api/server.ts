@@ -268,12 +268,13 @@ async function listenForApi(
     await Promise.all([listener.close(graceMs), listeners?.close(graceMs)]);
     await Promise.all([pictures.close(), venueApi?.close()]);
   };
-  if (listeners === null) streams.publishBy(listener.publish);
-  else {
-    streams.publishBy((...message) => {
-      listener.publish(...message);
-      listeners.publish(...message);
-    });
+  const publish: Listener['publish'] = (...message) => {
+    listener.publish(...message);
+    listeners?.publish(...message);
+  };
+  streams.publishBy(publish);
+  venueApi?.publishBy((topic, message) => publish(topic, message, false));
+  if (listeners !== null) {
     await listeners.start(listener).catch(async (error: unknown) => {
       await close(0);
       throw error;

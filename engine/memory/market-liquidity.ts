@@ -92,23 +92,25 @@ const FIRST_LEVELS = 64;
 /** If so many levels are in use, no other level fills: the markets of 5,000 full books. */
 const LEVELS_MAX = 2 ** 20;
 
-/** Volumes that are remembered; a later one takes the place of an earlier one. */
-const VOLUMES = 1024;
+/** Volumes are remembered in groups, by their names; a later one takes the place of the oldest. */
+const VOLUME_GROUPS = 128;
+const GROUP_VOLUMES = 8;
 const VOLUME_MARKET = 0;
 const VOLUME_MS = 1;
 const VOLUME_PRICE = 2;
 const VOLUME_SIZE = 3;
 const VOLUME_DETAIL = 4;
-const VOLUME_USED = 5;
-/** By shard: the number of the volume as this shard counts them. */
-const VOLUME_BY_SHARD = 6;
+/** How many equal ones came before it. */
+const VOLUME_NTH = 5;
+const VOLUME_USED = 6;
+const VOLUME_WORDS = 7;
+const GROUP_WORDS = GROUP_VOLUMES * VOLUME_WORDS;
 const PRICES = 2 ** 14;
 
 /** How long a shard sleeps for the lock, which is held for less than a microsecond. */
 const WAIT_MS = 1;
 
 const wordsOfLevel = (shards: number) => BY_SHARD + 2 * shards;
-const wordsOfVolume = (shards: number) => VOLUME_BY_SHARD + shards;
 const F64 = Float64Array.BYTES_PER_ELEMENT;
 const I32 = Int32Array.BYTES_PER_ELEMENT;
 
@@ -119,7 +121,7 @@ export function liquidityMemory(shards: number): LiquidityMemory {
     control: new SharedArrayBuffer(CONTROL_WORDS * I32),
     markets: growing(FIRST_MARKETS * I32, MARKETS_MAX * I32),
     levels: growing(FIRST_LEVELS * levelBytes, LEVELS_MAX * levelBytes),
-    volumes: new SharedArrayBuffer(VOLUMES * wordsOfVolume(shards) * F64),
+    volumes: new SharedArrayBuffer(VOLUME_GROUPS * GROUP_WORDS * F64),
   };
 }
 
@@ -138,8 +140,8 @@ export class MarketLiquidity {
   readonly #levels: Float64Array;
   readonly #volumes: Float64Array;
   readonly #levelWords: number;
-  readonly #volumeWords: number;
-  #lastVolume = 0;
+  /** The volumes of one moment that have met orders of this shard. */
+  #met: VolumeName[] = [];
   #hasJoined = false;
 
   constructor(memory: LiquidityMemory, shard: number) {
@@ -151,7 +153,6 @@ export class MarketLiquidity {
     this.#levels = new Float64Array(memory.levels);
     this.#volumes = new Float64Array(memory.volumes);
     this.#levelWords = wordsOfLevel(memory.shards);
-    this.#volumeWords = wordsOfVolume(memory.shards);
   }
 
   /** Whether anything was ever taken. */
@@ -194,36 +195,32 @@ export class MarketLiquidity {
     });
   }
 
-  /** The number of a volume that meets this shard's orders now. */
-  nextVolume(): number {
-    return ++this.#lastVolume;
+  /** A volume meets this shard's orders now. @returns how many equal ones have met them before */
+  nextVolume(name: VolumeName): number {
+    if (this.#met[0]?.atMs !== name.atMs) this.#met = [];
+    const nth = this.#met.filter((one) => isSameVolume(one, name)).length;
+    this.#met.push(name);
+    return nth;
   }
 
   /**
    * Takes of a volume what is left of it for all who share it, at most `wantedE2`.
    *
-   * @param number of `nextVolume`
+   * @param nth of `nextVolume`
    * @returns what it took
    */
   takeVolume(
     name: VolumeName,
-    number: number,
+    nth: number,
     availableE2: ContractsE2,
     wantedE2: ContractsE2,
   ): ContractsE2 {
     return this.#locked(() => {
-      const words = this.#volumes;
-      const at = this.#volumeAt(name);
-      const mine = at + VOLUME_BY_SHARD + this.#shard;
-      if (!this.#isVolume(at, name)) {
-        // A later one is in its place, so this shard is late: others may have had all of it.
-        if (words[at + VOLUME_MS]! > name.atMs) return 0;
-        this.#beginVolume(at, name);
-      } else if (words[mine] !== 0 && words[mine] !== number) this.#beginVolume(at, name);
-      words[mine] = number;
-      const usedE2 = words[at + VOLUME_USED]!;
+      const at = this.#volumeAt(name, nth);
+      if (at === NONE) return 0;
+      const usedE2 = this.#volumes[at + VOLUME_USED]!;
       const takenE2 = Math.max(0, Math.min(availableE2 - usedE2, wantedE2));
-      words[at + VOLUME_USED] = usedE2 + takenE2;
+      this.#volumes[at + VOLUME_USED] = usedE2 + takenE2;
       return takenE2;
     });
   }
@@ -449,10 +446,27 @@ export class MarketLiquidity {
     return at;
   }
 
-  #volumeAt({ market, atMs, price, contracts }: VolumeName): number {
-    const mixed = Math.imul(market + 1, 0x9e3779b1) ^ Math.imul(atMs % 2 ** 31, 0x85ebca6b);
-    const hash = (mixed ^ Math.imul(price * 31 + (contracts % 2 ** 31), 0xc2b2ae35)) >>> 16;
-    return (hash % VOLUMES) * this.#volumeWords;
+  /**
+   * Where a volume is remembered, from now on at the latest. `NONE`: its group remembers only
+   * others of its time and later ones, so others may have had all of it.
+   */
+  #volumeAt(name: VolumeName, nth: number): number {
+    const words = this.#volumes;
+    const first = groupOf(name, nth) * GROUP_WORDS;
+    let oldest = first;
+    for (let at = first; at < first + GROUP_WORDS; at += VOLUME_WORDS) {
+      if (words[at + VOLUME_NTH] === nth && this.#isVolume(at, name)) return at;
+      if (words[at + VOLUME_MS]! < words[oldest + VOLUME_MS]!) oldest = at;
+    }
+    if (words[oldest + VOLUME_MS]! >= name.atMs) return NONE;
+    words[oldest + VOLUME_MARKET] = name.market;
+    words[oldest + VOLUME_MS] = name.atMs;
+    words[oldest + VOLUME_PRICE] = placeOf(name);
+    words[oldest + VOLUME_SIZE] = name.contracts;
+    words[oldest + VOLUME_DETAIL] = name.detail;
+    words[oldest + VOLUME_NTH] = nth;
+    words[oldest + VOLUME_USED] = 0;
+    return oldest;
   }
 
   #isVolume(at: number, name: VolumeName): boolean {
@@ -464,16 +478,6 @@ export class MarketLiquidity {
       words[at + VOLUME_SIZE] === name.contracts &&
       words[at + VOLUME_DETAIL] === name.detail
     );
-  }
-
-  #beginVolume(at: number, name: VolumeName): void {
-    const words = this.#volumes;
-    words[at + VOLUME_MS] = name.atMs;
-    words[at + VOLUME_MARKET] = name.market;
-    words[at + VOLUME_PRICE] = placeOf(name);
-    words[at + VOLUME_SIZE] = name.contracts;
-    words[at + VOLUME_DETAIL] = name.detail;
-    words.fill(0, at + VOLUME_USED, at + this.#volumeWords);
   }
 
   /** No other shard reads or changes anything meanwhile. */
@@ -504,4 +508,21 @@ function keyOf(side: Side, askCents: PriceCents): number {
 /** Kind, side and price as one number. */
 function placeOf({ isPrint, side, price }: VolumeName): number {
   return ((isPrint ? 2 : 0) + (side === 'yes' ? 1 : 0)) * PRICES + price;
+}
+
+function groupOf({ market, atMs, price, contracts, detail }: VolumeName, nth: number): number {
+  const when = Math.imul(market + 1, 0x9e3779b1) ^ Math.imul(atMs % 2 ** 31, 0x85ebca6b);
+  const what = (price * 31 + contracts) * 31 + detail * 31 + nth;
+  const mixed = when ^ Math.imul(what % 2 ** 31, 0xc2b2ae35);
+  return (mixed >>> 16) % VOLUME_GROUPS;
+}
+
+function isSameVolume(one: VolumeName, other: VolumeName): boolean {
+  return (
+    one.market === other.market &&
+    one.atMs === other.atMs &&
+    one.contracts === other.contracts &&
+    one.detail === other.detail &&
+    placeOf(one) === placeOf(other)
+  );
 }

@@ -111,12 +111,12 @@ export interface Queues {
     askCents: PriceCents,
     nowMs: EpochMs,
   ): readonly LevelTaken[];
-  /** The number of a print or an addition that meets orders now. */
-  nextVolume(): number;
+  /** A print or an addition meets orders now. @returns how many equal ones came before it */
+  nextVolume(name: VolumeName): number;
   /** What orders that share a volume take of it. Rule T234. */
   takeVolume(
     name: VolumeName,
-    number: number,
+    nth: number,
     availableE2: ContractsE2,
     wantedE2: ContractsE2,
   ): ContractsE2;

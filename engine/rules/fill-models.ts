@@ -46,7 +46,7 @@ class FillModels implements FillModel {
       levels: new FollowedLevels(),
       crossing: (market, want) => this.#depth.crossing(market, want),
       consumeAt: (of, askCents, nowMs) => this.#depth.consumeAt(of, askCents, nowMs),
-      nextVolume: () => shared.nextVolume(),
+      nextVolume: (name) => shared.nextVolume(name),
       takeVolume: (...of) => shared.takeVolume(...of),
     };
     this.#sharesSizes = name !== 'top_of_book';

@@ -7,6 +7,7 @@
 
 import { invariant } from '../base/invariant.ts';
 import {
+  type AccountRow,
   askCentsOf,
   BIDS,
   bidNumber,
@@ -82,7 +83,9 @@ export function followLevels(
       emit(state, facts, { kind: 'book_missed', atMs, market: tick.market, fromMs: missedFromMs });
     }
     const book = levels.of(tick.market)!;
-    return bookCame({ state, queues, atMs, facts }, market, book, wasKnown && tick.repeats);
+    // Its changes and prints have told all that it says.
+    if (wasKnown && tick.repeats) return;
+    return bookCame({ state, queues, atMs, facts }, market, book);
   }
   const { side } = tick;
   if (tick.kind === 'print') {
@@ -211,8 +214,8 @@ function nameOf(
   return { market, atMs, side, price, contracts, isPrint, detail };
 }
 
-/** All levels are known again. `isSame`: nothing was missed before. Rule T153. */
-function bookCame(on: In, market: Market, book: ExactBook, isSame: boolean): void {
+/** All levels are known again, after something was missed. Rule T153. */
+function bookCame(on: In, market: Market, book: ExactBook): void {
   const { state } = on;
   for (const side of ['yes', 'no'] as const) {
     const at = { market, side };
@@ -223,7 +226,7 @@ function bookCame(on: In, market: Market, book: ExactBook, isSame: boolean): voi
       state.queue.setAheadE2(order, shown);
       if (state.queue.isFarFromNoted(order)) notePlace(on, order);
     }
-    if (isSame || !mayFill(market, state)) continue;
+    if (!mayFill(market, state)) continue;
     for (const order of orders) if (state.queue.has(order)) meetCrossing(on, at, order);
   }
 }
@@ -283,11 +286,11 @@ class Fill {
   readonly #by: QueueMeeting;
   readonly #volumeE2: ContractsE2;
   readonly #name: VolumeName;
-  /** As this shard counts volumes that are shared; 0: no order has shared it yet. */
-  #number = 0;
+  /** How many equal ones came before it; null: no order has shared it yet. */
+  #nth: number | null = null;
   /** Null: of one account at most. */
-  #usedBy: Map<Taker, ContractsE2> | null = null;
-  #first: { taker: Taker; usedE2: ContractsE2 } | null = null;
+  #usedBy: Map<AccountRow, ContractsE2> | null = null;
+  #first: { account: AccountRow; usedE2: ContractsE2 } | null = null;
 
   constructor(on: In, at: Place, by: QueueMeeting, volumeE2: ContractsE2, name: VolumeName) {
     this.#on = on;
@@ -297,12 +300,16 @@ class Fill {
     this.#name = name;
   }
 
-  /** A print at the price of an order takes what is ahead of it, then the order. */
+  /**
+   * A print at the price of an order takes what is ahead of it, then the order. Earlier orders of its
+   * account are ahead too: what they took does not reach it. Rule T238.
+   */
   eat(order: OrderRow, printedE2: ContractsE2): void {
-    const { queue } = this.#on.state;
+    const { orders, queue } = this.#on.state;
     const aheadE2 = queue.aheadE2(order);
-    const eatenE2 = Math.min(aheadE2, printedE2);
-    queue.setAheadE2(order, aheadE2 - eatenE2);
+    const reachesE2 = printedE2 - this.#used(orders.col.account.get(order));
+    const eatenE2 = Math.min(aheadE2, reachesE2);
+    if (aheadE2 !== UNKNOWN_AHEAD) queue.setAheadE2(order, aheadE2 - eatenE2);
     this.#credit(order, this.#volumeE2 - eatenE2, aheadE2);
     if (queue.has(order) && queue.isFarFromNoted(order)) notePlace(this.#on, order);
   }
@@ -326,10 +333,9 @@ class Fill {
   /** `aheadE2`: of it before. @returns the whole contracts that traded */
   #credit(order: OrderRow, availableE2: ContractsE2, aheadE2: ContractsE2): Contracts {
     const { state } = this.#on;
-    const taker = takerAt(state, order);
     const before = state.queue.partE2(order);
     const leftE2 = remainingOf(state, order) * CONTRACT - before;
-    const filledE2 = this.#take(taker, availableE2, leftE2);
+    const filledE2 = this.#take(order, availableE2, leftE2);
     if (filledE2 <= 0) return 0;
     const partE2 = (before + filledE2) % CONTRACT;
     const contracts = (before + filledE2 - partE2) / CONTRACT;
@@ -338,32 +344,34 @@ class Fill {
     return contracts;
   }
 
-  /** Of what is left for a taker; not above 0: nothing is. */
-  #take(taker: Taker, availableE2: ContractsE2, wantedE2: ContractsE2): ContractsE2 {
-    const { queues } = this.#on;
-    if (isShared(taker)) {
-      if (availableE2 <= 0) return 0;
-      if (this.#number === 0) this.#number = queues.nextVolume();
-      return queues.takeVolume(this.#name, this.#number, availableE2, wantedE2);
+  /** Of what is left for an order; not above 0: nothing is. */
+  #take(order: OrderRow, availableE2: ContractsE2, wantedE2: ContractsE2): ContractsE2 {
+    const { state, queues } = this.#on;
+    const account = state.orders.col.account.get(order);
+    const mostE2 = Math.min(availableE2 - this.#used(account), wantedE2);
+    if (mostE2 <= 0) return 0;
+    let takenE2 = mostE2;
+    if (isShared(takerAt(state, order))) {
+      this.#nth ??= queues.nextVolume(this.#name);
+      takenE2 = queues.takeVolume(this.#name, this.#nth, availableE2, mostE2);
     }
-    const takenE2 = Math.min(availableE2 - this.#used(taker), wantedE2);
-    if (takenE2 > 0) this.#use(taker, takenE2);
+    if (takenE2 > 0) this.#use(account, takenE2);
     return takenE2;
   }
 
-  #used(taker: Taker): ContractsE2 {
-    if (this.#usedBy !== null) return this.#usedBy.get(taker) ?? 0;
-    return this.#first?.taker === taker ? this.#first.usedE2 : 0;
+  #used(account: AccountRow): ContractsE2 {
+    if (this.#usedBy !== null) return this.#usedBy.get(account) ?? 0;
+    return this.#first?.account === account ? this.#first.usedE2 : 0;
   }
 
-  #use(taker: Taker, filledE2: ContractsE2): void {
-    const usedE2 = this.#used(taker) + filledE2;
-    if (this.#usedBy === null && (this.#first === null || this.#first.taker === taker)) {
-      this.#first = { taker, usedE2 };
+  #use(account: AccountRow, filledE2: ContractsE2): void {
+    const usedE2 = this.#used(account) + filledE2;
+    if (this.#usedBy === null && (this.#first === null || this.#first.account === account)) {
+      this.#first = { account, usedE2 };
       return;
     }
-    this.#usedBy ??= new Map([[this.#first!.taker, this.#first!.usedE2]]);
-    this.#usedBy.set(taker, usedE2);
+    this.#usedBy ??= new Map([[this.#first!.account, this.#first!.usedE2]]);
+    this.#usedBy.set(account, usedE2);
   }
 }
 

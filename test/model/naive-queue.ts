@@ -11,21 +11,14 @@ import {
   oppositeSide,
   type Routing,
   type Side,
+  type Uuid,
 } from '../../engine/base/units.ts';
 import type { LevelsTick, LevelTick, PrintTick } from '../../engine/rules/messages.ts';
 import type { RealismModel } from '../../engine/rules/realism.ts';
 import { firstOf, lotsFor, take } from './naive-depth.ts';
 import { endReached } from './naive-groups.ts';
 import { fill, remainingOf } from './naive-ledger.ts';
-import {
-  byShard,
-  hasClosed,
-  type ModelOrder,
-  type ModelState,
-  marketOf,
-  type Taker,
-  takerOf,
-} from './naive-state.ts';
+import { byShard, hasClosed, type ModelOrder, type ModelState, marketOf } from './naive-state.ts';
 
 /** T156. */
 export function fillModelFor(
@@ -43,6 +36,8 @@ export function fillModelFor(
   return quote.yesBidContracts === 0 && quote.yesAskContracts === 0 ? 'top_of_book' : 'book_depth';
 }
 
+const NOBODY_KNOWS = Number.MAX_SAFE_INTEGER;
+
 /** T145: the bids that an order rests among, and its price there. */
 function bidOf(order: Pick<ModelOrder, 'action' | 'marketSide' | 'limitPriceCents'>) {
   return order.action === 'buy'
@@ -55,7 +50,7 @@ export function join(state: ModelState, order: ModelOrder): void {
   const { levels } = marketOf(state, order.market);
   const { side, cents } = bidOf(order);
   const isKnown = levels?.isKnown === true;
-  const ahead = isKnown ? (levels.bids[side].get(cents * 100) ?? 0) : Number.MAX_SAFE_INTEGER;
+  const ahead = isKnown ? (levels.bids[side].get(cents * 100) ?? 0) : NOBODY_KNOWS;
   order.queue = { ahead, part: 0, turn: order.priority };
   order.noted = { ...order.queue };
 }
@@ -96,7 +91,7 @@ function shrink(state: ModelState, tick: LevelTick): void {
 function meetAddition(state: ModelState, tick: LevelTick): void {
   if (!isOpen(state, tick.market)) return;
   const ours = oppositeSide(tick.side);
-  const used = new Map<Taker, number>();
+  const used: Used = { by: new Map(), shared: 0 };
   for (const order of queueAt(state, tick.market, ours)) {
     const { cents } = bidOf(order);
     if (cents * 100 + tick.price < 10_000 || order.status !== 'resting') continue;
@@ -124,7 +119,7 @@ function print(state: ModelState, tick: PrintTick): void {
     }
   }
   const mayFill = isOpen(state, tick.market);
-  const used = new Map<Taker, number>();
+  const used: Used = { by: new Map(), shared: 0 };
   for (const order of queueAt(state, tick.market, tick.side)) {
     if (order.status !== 'resting') continue;
     const place = order.queue!;
@@ -134,8 +129,10 @@ function print(state: ModelState, tick: PrintTick): void {
       credit(state, order, tick.contracts, used);
     }
     if (price === tick.price) {
-      const eaten = Math.min(place.ahead, tick.contracts);
-      place.ahead -= eaten;
+      // T238: what earlier orders of the account took of it is gone before it comes here.
+      const comes = tick.contracts - (used.by.get(order.account) ?? 0);
+      const eaten = Math.min(place.ahead, comes);
+      if (place.ahead !== NOBODY_KNOWS) place.ahead -= eaten;
       if (mayFill) credit(state, order, tick.contracts - eaten, used);
     }
     if (price >= tick.price) noteIfFar(order);
@@ -155,6 +152,7 @@ function tellBook(state: ModelState, tick: LevelsTick): void {
   const missedNothing = isSame && levels.isKnown && tick.repeats;
   const bids = { yes: new Map(tick.levels.yes), no: new Map(tick.levels.no) };
   market.levels = { source: tick.source, timesDownThen: timesDown, isKnown: true, bids };
+  if (missedNothing) return;
   for (const side of ['yes', 'no'] as const) {
     const orders = queueAt(state, tick.market, side);
     for (const order of orders) {
@@ -162,7 +160,7 @@ function tellBook(state: ModelState, tick: LevelsTick): void {
       order.queue!.ahead = Math.min(order.queue!.ahead, shown);
       noteIfFar(order);
     }
-    if (missedNothing || !isOpen(state, tick.market)) continue;
+    if (!isOpen(state, tick.market)) continue;
     for (const order of orders) {
       if (order.status !== 'resting') continue;
       const lots = lotsOn(state, order, side);
@@ -183,21 +181,22 @@ function lotsOn(state: ModelState, { account, liquidity, market }: ModelOrder, s
   return lotsFor(state, { account, liquidity, action: 'buy' }, market, side);
 }
 
+/** What orders took of a volume: those of each account, and all those that share sizes. */
+type Used = { by: Map<Uuid, number>; shared: number };
+
 /**
  * T150, T152: what an order gets of a volume. An account gets no more than all of it, and so do all
  * that share sizes (T164).
  */
-function credit(
-  state: ModelState,
-  order: ModelOrder,
-  available: number,
-  used: Map<Taker, number>,
-): Contracts {
-  const before = used.get(takerOf(order)) ?? 0;
+function credit(state: ModelState, order: ModelOrder, available: number, used: Used): Contracts {
+  const own = used.by.get(order.account) ?? 0;
+  const isShared = order.liquidity === 'market';
+  const before = isShared ? Math.max(own, used.shared) : own;
   const place = order.queue!;
   const wanted = remainingOf(order) * 100 - place.part;
   const got = Math.max(0, Math.min(available - before, wanted));
-  used.set(takerOf(order), before + got);
+  used.by.set(order.account, own + got);
+  if (isShared) used.shared += got;
   const contracts = Math.floor((place.part + got) / 100);
   place.part = (place.part + got) % 100;
   // T186: also a part of a contract is noted.

@@ -1,6 +1,6 @@
 /**
  * Kalshi's own API over paper accounts: `/trade-api/v2` and `/trade-api/ws/v2`. A façade: it turns
- * requests into the engine's commands, and facts into the venue's words. Rules A202 to A221
+ * requests into the engine's commands, and facts into the venue's words. Rules A202 to A229
  * (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
@@ -15,7 +15,7 @@ import { guestOf } from '../../identity/guest.ts';
 import type { ServerContext } from '../../operations/server-context.ts';
 import { Ledgers } from './ledgers.ts';
 import { LiveMarkets } from './live-markets.ts';
-import { MarketFeed } from './market-feed.ts';
+import { MarketFeed, type Publish } from './market-feed.ts';
 import { marketRoutes } from './market-routes.ts';
 import { VenueMarkets } from './markets.ts';
 import { orderRoutes } from './order-routes.ts';
@@ -36,12 +36,16 @@ export type KalshiApiParts = {
 
 export type KalshiApi = {
   handle(http: HttpContext): void;
+  /** Publishes by this from now on. */
+  publishBy(publish: Publish): void;
   /** No WebSocket is open any more; requests are still answered. */
   closeSockets(): void;
   close(): Promise<void>;
 };
 
 export const PREFIX = '/trade-api';
+/** Places of accounts are begun so long after the start: clients that wait are answered first. */
+const INDEX_AFTER_MS = 1000;
 
 export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
   const { engine, identity, config, switches } = context;
@@ -53,7 +57,11 @@ export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
   const ledgers = new Ledgers({
     ...{ engine, events: context.events, isFeedClock: config.clock === 'feed' },
   });
-  const feed = new MarketFeed({ engine, bus: context.bus, markets, live, log: context.log });
+  let publishBy: Publish = () => {};
+  const feed = new MarketFeed({
+    ...{ engine, bus: context.bus, markets, live, log: context.log },
+    publish: (topic, message) => publishBy(topic, message),
+  });
   const sockets = new VenueSockets({
     ...{ feed, ledgers, markets, switches, keyed: counted, log: context.log },
     callerAgain: (caller) => {
@@ -91,11 +99,20 @@ export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
     ...{ prefix: PREFIX, routes, authorize, admit, errorBody: venueErrorBody },
     meter: { ...shared.meter, callerOf: () => null },
   });
+  const indexing = setTimeout(() => context.events.index(), INDEX_AFTER_MS).unref();
   const closeSockets = () => {
+    clearTimeout(indexing);
     sockets.close();
     feed.close();
   };
-  return { handle, closeSockets, close: () => verifiers.close() };
+  return {
+    handle,
+    publishBy: (publish) => {
+      publishBy = publish;
+    },
+    closeSockets,
+    close: () => verifiers.close(),
+  };
 }
 
 /** Signed as GET of its path. */

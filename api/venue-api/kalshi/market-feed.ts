@@ -1,24 +1,33 @@
 /**
  * The market data that connections have subscribed to: books as snapshots and deltas, tickers,
- * trades and life cycles. A message is written once for all, and has the sid and seq of each
- * subscription. Changes in between two looks count as one. Rule A216 (api/RULES.md).
+ * trades and life cycles. A numbered message is written for each subscription. A ticker has no
+ * number, so it is published once for all subscriptions with the same sid. Changes in between two
+ * looks count as one. Rule A216 (api/RULES.md).
  */
 import { type MarketNumber, PAYOUT_CENTS, type Side } from '../../../engine/base/units.ts';
 import type { Engine } from '../../base/engine.ts';
 import type { Log } from '../../base/logger.ts';
 import type { MarketBus, MarketEventOf } from '../../catalog/market-bus.ts';
 import type { Book, LiveMarkets, Top, VenueTrade } from './live-markets.ts';
+import { timesOf } from './market-views.ts';
 import type { VenueMarket, VenueMarkets } from './markets.ts';
 import { dollars, fp, seconds, timeText } from './words.ts';
 
 /** A subscription of a connection, as the feed sends to it. */
 export interface Follower {
+  readonly sid: number;
   /** Null: every market. */
   readonly tickers: ReadonlySet<string> | null;
   /** Prices of no are given as prices of yes. */
   readonly usesYesPrice: boolean;
   send(type: string, msg: string, id?: unknown): void;
+  /** After all that was sent, it gets what is published to the topic. */
+  follow(topic: string): void;
+  unfollow(topic: string): void;
 }
+
+/** Sends a message to all followers of a topic. */
+export type Publish = (topic: string, message: string) => void;
 
 const LOOK_EVERY_MS = 20;
 /** Each followed market is looked at once in so many looks, 2 s: a price also ends as time passes. */
@@ -39,6 +48,7 @@ export type MarketFeedParts = {
   bus: MarketBus;
   markets: VenueMarkets;
   live: LiveMarkets;
+  publish: Publish;
   log: Log;
 };
 
@@ -109,21 +119,27 @@ export class MarketFeed {
 
   /**
    * Also for one whose markets are others now.
-   * @param isShown whether it gets the present ticker of each market
+   * @param shown it gets the present ticker of these markets; null: of all
    */
-  followTickers(follower: Follower, isShown: boolean): void {
+  followTickers(follower: Follower, shown: Iterable<string> | null): void {
+    this.#showTickers(follower, shown);
     this.#tickers.delete(follower);
     this.#tickers.add(follower);
     this.#wake();
-    if (!isShown) return;
+  }
+
+  #showTickers(follower: Follower, shown: Iterable<string> | null): void {
     const { markets } = this.#parts;
-    for (const ticker of follower.tickers ?? markets.all().map((one) => one.ticker)) {
-      const text = this.#shown.get(ticker);
-      if (text !== undefined) follower.send('ticker', text + this.#timed());
-      else {
-        const market = markets.find(ticker);
-        if (market !== undefined) this.#changed.add(market.market);
+    for (const ticker of shown ?? markets.all().map((one) => one.ticker)) {
+      const text = this.#tickers.has(ticker) ? this.#shown.get(ticker) : undefined;
+      if (text !== undefined) {
+        follower.send('ticker', text + this.#timed());
+        continue;
       }
+      // It may have changed while nobody followed it.
+      this.#shown.delete(ticker);
+      const market = markets.find(ticker);
+      if (market !== undefined) this.#changed.add(market.market);
     }
   }
 
@@ -138,6 +154,7 @@ export class MarketFeed {
 
   leave(follower: Follower): void {
     this.#tickers.delete(follower);
+    if (this.#tickers.size === 0) this.#shown.clear();
     this.#trades.delete(follower);
     this.#lifeCycles.delete(follower);
   }
@@ -246,23 +263,29 @@ export class MarketFeed {
       if (before === text) continue;
       this.#shown.set(market.ticker, text);
       const whole = text + this.#timed();
-      for (const follower of this.#tickers.of(market.ticker)) follower.send('ticker', whole);
+      for (const [sid, topic] of this.#tickers.topicsOf(market.ticker)) {
+        this.#parts.publish(topic, messageOf('ticker', sid, whole));
+      }
     }
   }
 
   #tickerText(market: VenueMarket, top: Top): string {
     const { bidCents, bidContracts, askCents, askContracts, lastCents } = top;
     const { contracts, tradedCents, lastContracts } = this.#parts.live.told(market.market);
-    const fields = {
-      ...{ price_dollars: dollars(lastCents ?? 0), yes_bid_dollars: dollars(bidCents ?? 0) },
-      ...{ yes_ask_dollars: dollars(askCents ?? PAYOUT_CENTS), volume_fp: fp(contracts) },
-      ...{ open_interest_fp: fp(0), dollar_volume: Math.trunc(tradedCents / 100) },
-      dollar_open_interest: 0,
-      yes_bid_size_fp: fp(bidCents === null ? 0 : bidContracts),
-      yes_ask_size_fp: fp(askCents === null ? 0 : askContracts),
-      last_trade_size_fp: fp(lastContracts),
-    };
-    return `${nameOf(market)},${JSON.stringify(fields).slice(1, -1)}`;
+    const [bid, ask] = [bidCents ?? 0, askCents ?? PAYOUT_CENTS];
+    const [bids, asks] = [
+      bidCents === null ? 0 : bidContracts,
+      askCents === null ? 0 : askContracts,
+    ];
+    // As text at once: an object of it would cost as much as all that is asked for it.
+    return (
+      `${nameOf(market)},"price_dollars":"${dollars(lastCents ?? 0)}",` +
+      `"yes_bid_dollars":"${dollars(bid)}","yes_ask_dollars":"${dollars(ask)}",` +
+      `"volume_fp":"${fp(contracts)}","open_interest_fp":"0.00",` +
+      `"dollar_volume":${Math.trunc(tradedCents / 100)},"dollar_open_interest":0,` +
+      `"yes_bid_size_fp":"${fp(bids)}","yes_ask_size_fp":"${fp(asks)}",` +
+      `"last_trade_size_fp":"${fp(lastContracts)}"`
+    );
   }
 
   #timed(): string {
@@ -282,20 +305,27 @@ export class MarketFeed {
     for (const follower of this.#trades) if (wants(follower, ticker)) follower.send('trade', text);
   }
 
+  /** Venues repeat themselves: only what differs from what was known is told. */
   #lived(tick: MarketEventOf<'status' | 'closing' | 'result'>): void {
     const market = this.#parts.markets.ofNumber(tick.market);
     if (market === undefined) return;
+    // As it was before this tick: `live` follows the bus after this.
+    const told = this.#parts.live.told(tick.market);
     const say = (event_type: string, fields: object) =>
       this.#tell({ market_ticker: market.ticker, event_type, ...fields });
     const at = seconds(tick.atMs);
     if (tick.kind === 'status') {
       const isOpen = tick.status === 'open';
+      if (isOpen === (told.status === 'open')) return;
       say(isOpen ? 'activated' : 'deactivated', { is_deactivated: !isOpen });
     } else if (tick.kind === 'closing') {
-      if (tick.closesAtMs !== null)
-        say('close_date_updated', { close_ts: seconds(tick.closesAtMs) });
+      const { closesAtMs } = tick;
+      if (closesAtMs === null || closesAtMs === timesOf(market, told.closesAtMs).closesAtMs) return;
+      say('close_date_updated', { close_ts: seconds(closesAtMs) });
     } else {
       const { outcome, yesPayoutCents } = tick;
+      const before = told.result;
+      if (before?.outcome === outcome && before.yesPayoutCents === yesPayoutCents) return;
       const result = outcome === 'void' ? 'scalar' : outcome;
       const settlement_value = dollars(yesPayoutCents);
       say('determined', { result, settlement_value, determination_ts: at });
@@ -303,8 +333,11 @@ export class MarketFeed {
     }
   }
 
-  /** Markets that a catalog has added. */
+  /** Markets that a catalog has added, and those that it has dropped. */
   #created(): void {
+    for (const ticker of this.#shown.keys()) {
+      if (this.#parts.markets.find(ticker) === undefined) this.#shown.delete(ticker);
+    }
     if (this.#known === null || this.#lifeCycles.size === 0) {
       this.#known = null;
       return;
@@ -325,53 +358,70 @@ export class MarketFeed {
   }
 }
 
-/** Those of tickers, by market: a change of one is no work for those of others. */
+/** Those of tickers: a topic for each sid, of a market or of all. A change of one is published to its own. */
 class TickerFollowers {
-  /** Their markets as they are indexed; null: all. */
-  readonly #indexed = new Map<Follower, ReadonlySet<string> | null>();
-  readonly #ofAll = new Set<Follower>();
-  readonly #byTicker = new Map<string, Set<Follower>>();
+  /** Their markets as they follow them; null: all. */
+  readonly #followed = new Map<Follower, ReadonlySet<string> | null>();
+  /** How many follow, by sid, of each ticker; of `ALL_MARKETS` those of all. */
+  readonly #sids = new Map<string, Map<number, number>>();
 
   get size(): number {
-    return this.#indexed.size;
+    return this.#followed.size;
   }
 
   add(follower: Follower): void {
-    const { tickers } = follower;
-    this.#indexed.set(follower, tickers);
-    if (tickers === null) this.#ofAll.add(follower);
-    for (const ticker of tickers ?? []) {
-      const known = this.#byTicker.get(ticker);
-      if (known === undefined) this.#byTicker.set(ticker, new Set([follower]));
-      else known.add(follower);
+    const { sid, tickers } = follower;
+    this.#followed.set(follower, tickers);
+    for (const ticker of tickers ?? [ALL_MARKETS]) {
+      let counts = this.#sids.get(ticker);
+      if (counts === undefined) {
+        counts = new Map();
+        this.#sids.set(ticker, counts);
+      }
+      counts.set(sid, (counts.get(sid) ?? 0) + 1);
+      follower.follow(topicOf(ticker, sid));
     }
   }
 
   delete(follower: Follower): void {
-    const tickers = this.#indexed.get(follower);
+    const tickers = this.#followed.get(follower);
     if (tickers === undefined) return;
-    this.#indexed.delete(follower);
-    this.#ofAll.delete(follower);
-    for (const ticker of tickers ?? []) {
-      const known = this.#byTicker.get(ticker)!;
-      known.delete(follower);
-      if (known.size === 0) this.#byTicker.delete(ticker);
+    this.#followed.delete(follower);
+    const { sid } = follower;
+    for (const ticker of tickers ?? [ALL_MARKETS]) {
+      const counts = this.#sids.get(ticker)!;
+      const left = counts.get(sid)! - 1;
+      if (left > 0) counts.set(sid, left);
+      else counts.delete(sid);
+      if (counts.size === 0) this.#sids.delete(ticker);
+      follower.unfollow(topicOf(ticker, sid));
     }
   }
 
   has(ticker: string): boolean {
-    return this.#ofAll.size > 0 || this.#byTicker.has(ticker);
+    return this.#sids.has(ALL_MARKETS) || this.#sids.has(ticker);
   }
 
-  *of(ticker: string): Iterable<Follower> {
-    yield* this.#ofAll;
-    yield* this.#byTicker.get(ticker) ?? [];
+  *topicsOf(ticker: string): Iterable<[sid: number, topic: string]> {
+    for (const key of [ALL_MARKETS, ticker]) {
+      for (const sid of this.#sids.get(key)?.keys() ?? []) yield [sid, topicOf(key, sid)];
+    }
   }
 }
 
+/** No ticker of a market. */
+const ALL_MARKETS = '*';
+const topicOf = (ticker: string, sid: number) => `venue ticker ${sid} ${ticker}`;
+
+/** A message without a number. */
+export function messageOf(type: string, sid: number, msg: string): string {
+  return `{"type":"${type}","sid":${sid},"msg":${msg}}`;
+}
+
 const wants = ({ tickers }: Follower, ticker: string) => tickers === null || tickers.has(ticker);
+/** No ticker has a character that JSON escapes. Rule A205. */
 const nameOf = ({ ticker, marketId }: VenueMarket) =>
-  `{"market_ticker":${JSON.stringify(ticker)},"market_id":"${marketId}"`;
+  `{"market_ticker":"${ticker}","market_id":"${marketId}"`;
 
 function shownCents(side: Side, cents: number, { usesYesPrice }: Follower): number {
   return side === 'no' && usesYesPrice ? PAYOUT_CENTS - cents : cents;

@@ -3,7 +3,14 @@
  * A205, A207, A208 (api/RULES.md).
  */
 import { type TUnknown, Type } from '@sinclair/typebox';
-import { type EpochMs, HOME_VENUE, instantOf, PAYOUT_CENTS } from '../../../engine/base/units.ts';
+import {
+  type EpochMs,
+  HOME_VENUE,
+  instantOf,
+  type MarketNumber,
+  PAYOUT_CENTS,
+  type Uuid,
+} from '../../../engine/base/units.ts';
 import type { TradeView } from '../../../engine/history/rows-text.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import { ApiError } from '../../base/errors.ts';
@@ -19,6 +26,7 @@ import {
   type MarketState,
   marketView,
   milestoneView,
+  type SeriesFee,
   seriesView,
   statusOf,
   timesOf,
@@ -170,29 +178,35 @@ function listMarkets(context: MarketContext): Route<Caller> {
       series: query.text('series_ticker'),
       tickers: query.list('tickers', 1000),
       states: statesIn(query.list('status', 8)),
-      minCloseMs: query.time('min_close_ts') ?? Number.NEGATIVE_INFINITY,
-      maxCloseMs: query.time('max_close_ts') ?? Number.POSITIVE_INFINITY,
+      closes: rangeIn(query, 'close'),
+      created: rangeIn(query, 'created'),
+      settles: rangeIn(query, 'settled'),
+      // Updates are not known, so none is left out.
+      updated: query.time('min_updated_ts'),
+      combos: query.oneOf('mve_filter', ['only', 'exclude']),
     }),
     run: async ({ caller, query }) => {
-      const { event, series, tickers, states, minCloseMs, maxCloseMs } = query;
+      const { event, series, tickers, states, closes, created, settles } = query;
       const named =
         tickers === null
           ? markets.all()
           : tickers.flatMap((ticker) => markets.find(ticker) ?? []).sort(byTicker);
       const wanted = named.filter(
         (market) =>
+          // A combination of several markets is none here.
+          query.combos !== 'only' &&
           (event === null || event.includes(market.event)) &&
-          (series === null || market.series === series),
+          (series === null || market.series === series) &&
+          isIn(created, Math.max(0, market.entry.opensAtMs)),
       );
-      const isTimed = minCloseMs !== Number.NEGATIVE_INFINITY || maxCloseMs < Infinity;
       const rows: Pick<Listed, 'market'>[] =
-        states === null && !isTimed
+        states === null && closes === null && settles === null
           ? wanted.map((market) => ({ market }))
           : (await listed(context, caller, wanted)).filter(
-              ({ state, closesAtMs }) =>
+              ({ state, closesAtMs, outcome }) =>
                 (states === null || states.includes(state)) &&
-                closesAtMs >= minCloseMs &&
-                closesAtMs <= maxCloseMs,
+                isIn(closes, closesAtMs) &&
+                isIn(settles, outcome?.atMs ?? null),
             );
       const page = pageOf(rows, ({ market }) => market.ticker, query);
       const views = await shown(
@@ -203,6 +217,20 @@ function listMarkets(context: MarketContext): Route<Caller> {
       return JSON.stringify({ markets: views, cursor: page.cursor });
     },
   });
+}
+
+type Range = { fromMs: EpochMs; toMs: EpochMs };
+
+/** `min_…_ts` and `max_…_ts`; null: neither is given. */
+function rangeIn(query: Asked, of: 'close' | 'created' | 'settled'): Range | null {
+  const [from, to] = [query.time(`min_${of}_ts`), query.time(`max_${of}_ts`)];
+  if (from === null && to === null) return null;
+  return { fromMs: from ?? Number.NEGATIVE_INFINITY, toMs: to ?? Number.POSITIVE_INFINITY };
+}
+
+/** A time that is not known is in no range. */
+function isIn(range: Range | null, atMs: EpochMs | null): boolean {
+  return range === null || (atMs !== null && atMs >= range.fromMs && atMs <= range.toMs);
 }
 
 const byTicker = (a: VenueMarket, b: VenueMarket) => (a.ticker < b.ticker ? -1 : 1);
@@ -279,9 +307,13 @@ function tradeRoutes(context: MarketContext): Route<Caller>[] {
         minMs: query.time('min_ts') ?? 0,
         // Inclusive.
         endMs: (query.time('max_ts') ?? Number.POSITIVE_INFINITY) + 1000,
+        isBlock: query.flag('is_block_trade'),
       }),
       run: async ({ caller, query }) => {
-        const { limit, cursor, ticker, minMs, endMs } = query;
+        const { limit, cursor, ticker, minMs, endMs, isBlock } = query;
+        if (ticker !== null) markets.get(ticker);
+        // No list has block trades.
+        if (isBlock) return JSON.stringify({ trades: [], cursor: '' });
         if (ticker === null) {
           const recent = live.recentTrades();
           const rows = recent.filter(({ atMs }) => atMs >= minMs && atMs < endMs);
@@ -323,7 +355,13 @@ function tradesIn(ticker: string, rows: readonly TradeView[]): VenueTrade[] {
 const INTERVAL_OF: Readonly<Record<number, '1m' | '1h' | '1d'>> = { 1: '1m', 60: '1h', 1440: '1d' };
 const CANDLES_MAX = 5000;
 
-type Window = { startMs: EpochMs; endMs: EpochMs; minutes: number };
+type Window = {
+  startMs: EpochMs;
+  endMs: EpochMs;
+  minutes: number;
+  /** One that was closed before comes first. */
+  hasLatest: boolean;
+};
 
 function candleWindow(query: Asked): Window {
   const [startMs, endMs] = [query.time('start_ts'), query.time('end_ts')];
@@ -337,7 +375,7 @@ function candleWindow(query: Asked): Window {
   if ((endMs - startMs) / (minutes * 60_000) > CANDLES_MAX) {
     throw invalidParameters(`the window must have at most ${CANDLES_MAX} candlesticks`);
   }
-  return { startMs, endMs, minutes };
+  return { startMs, endMs, minutes, hasLatest: query.flag('include_latest_before_start') };
 }
 
 function candleRoutes(context: MarketContext): Route<Caller>[] {
@@ -403,9 +441,10 @@ async function candlesOf(
   context: MarketContext,
   { user }: Caller,
   { market }: VenueMarket,
-  { startMs, endMs, minutes }: Window,
+  { startMs, endMs, minutes, hasLatest }: Window,
 ) {
   const intervalMs = minutes * 60_000;
+  const latest = hasLatest ? await latestBefore(context, user.id, market, startMs) : null;
   const answer = await historyOf(context).ask(user.id, {
     ...{ kind: 'candles', market, polarity: 1, instrumentId: null, venue: HOME_VENUE },
     ...{ fromMs: Math.max(0, startMs - intervalMs), toMs: endMs, nowMs: context.engine.nowMs() },
@@ -413,27 +452,49 @@ async function candlesOf(
   });
   context.switches.requireVenueData();
   const { candles } = JSON.parse(answer.text) as { candles: CandleView[] };
-  const views = [];
-  let previous: number | null = null;
+  const views: object[] = [];
+  let previous = latest;
+  const add = (endAtMs: EpochMs, { bid, ask, price, contracts }: Shown) => {
+    const before = previous === null ? {} : { previous_dollars: dollars(previous) };
+    views.push({
+      ...{ end_period_ts: seconds(endAtMs), yes_bid: bid, yes_ask: ask },
+      ...{ price: { ...price, ...before }, volume_fp: fp(contracts), open_interest_fp: fp(0) },
+    });
+  };
+  const shownFirst = Math.ceil(startMs / intervalMs) * intervalMs;
+  const isThere = candles.some(({ end }) => instantOf(end) === shownFirst);
+  if (latest !== null && !isThere && shownFirst <= endMs) {
+    add(shownFirst, { bid: NO_OHLC, ask: NO_OHLC, price: {}, contracts: 0 });
+  }
   for (const { end, bid, ask, trades } of candles) {
     const endAtMs = instantOf(end)!;
     if (endAtMs >= startMs && endAtMs <= endMs) {
-      views.push({
-        end_period_ts: seconds(endAtMs),
-        yes_bid: ohlcView(bid ?? EMPTY_BID),
-        yes_ask: ohlcView(ask ?? EMPTY_ASK),
-        price: {
-          ...priceView(trades),
-          ...(previous === null ? {} : { previous_dollars: dollars(previous) }),
-        },
-        volume_fp: fp(trades?.contracts ?? 0),
-        open_interest_fp: fp(0),
-      });
+      const quoted = { bid: ohlcView(bid ?? EMPTY_BID), ask: ohlcView(ask ?? EMPTY_ASK) };
+      add(endAtMs, { ...quoted, price: priceView(trades), contracts: trades?.contracts ?? 0 });
     }
     previous = trades?.close ?? previous;
   }
   return views;
 }
+
+type Shown = { bid: object; ask: object; price: object; contracts: number };
+
+/** The close of the last candle with a trade before a time, in cents; null: there is none. */
+async function latestBefore(
+  context: MarketContext,
+  asker: Uuid,
+  market: MarketNumber,
+  beforeMs: EpochMs,
+): Promise<number | null> {
+  const answer = await historyOf(context).ask(asker, {
+    ...{ kind: 'trades', market, polarity: 1, instrumentId: null, venue: HOME_VENUE },
+    ...{ fromMs: 0, toMs: beforeMs, nowMs: context.engine.nowMs(), limit: 1, cursor: null },
+  });
+  const [last] = JSON.parse(answer.text) as TradeView[];
+  return last?.yesPriceCents ?? null;
+}
+
+const NO_OHLC = { open_dollars: null, low_dollars: null, high_dollars: null, close_dollars: null };
 
 const flat = (cents: number): Ohlc => ({ open: cents, high: cents, low: cents, close: cents });
 const EMPTY_BID = flat(0);
@@ -541,18 +602,31 @@ function eventNamed({ markets }: MarketContext, name: string): VenueEvent {
   return event;
 }
 
-function seriesRoutes({ markets, fees }: MarketContext): Route<Caller>[] {
+function seriesRoutes({ markets, fees, live }: MarketContext): Route<Caller>[] {
+  const viewOf = (
+    name: string,
+    events: readonly VenueEvent[],
+    lines: readonly SeriesFee[],
+    hasVolume: boolean,
+  ) => {
+    const view = seriesView(name, events, lines);
+    if (!hasVolume) return view;
+    const all = events.flatMap((event) => event.markets);
+    const contracts = all.reduce((sum, { market }) => sum + live.told(market).contracts, 0);
+    return { ...view, volume_fp: fp(contracts) };
+  };
   return [
     unpriced({
       path: '/v2/series',
       read: (query) => ({
         category: query.text('category'),
         tags: query.list('tags', 20),
+        hasVolume: query.flag('include_volume'),
       }),
-      run: ({ query: { category, tags } }) => {
+      run: ({ query: { category, tags, hasVolume } }) => {
         const lines = fees();
         const series = [...markets.series()]
-          .map(([name, events]) => seriesView(name, events, lines))
+          .map(([name, events]) => viewOf(name, events, lines, hasVolume))
           .filter(
             (one) =>
               (category === null || one.category === category) &&
@@ -563,12 +637,12 @@ function seriesRoutes({ markets, fees }: MarketContext): Route<Caller>[] {
     }),
     unpriced({
       path: '/v2/series/{series}',
-      read: nothing,
-      run: ({ param }) => {
+      read: (query) => query.flag('include_volume'),
+      run: ({ param, query: hasVolume }) => {
         const events = markets.series().get(param);
         if (events === undefined)
           throw notFound(`no series ${JSON.stringify(param.slice(0, 128))}`);
-        return JSON.stringify({ series: seriesView(param, events, fees()) });
+        return JSON.stringify({ series: viewOf(param, events, fees(), hasVolume) });
       },
     }),
   ];

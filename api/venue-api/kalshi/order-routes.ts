@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { type Static, type TSchema, type TUnknown, Type } from '@sinclair/typebox';
 import {
   type Contracts,
+  type EpochMs,
   PAYOUT_CENTS,
   type PriceCents,
   type Uuid,
@@ -86,10 +87,15 @@ const BATCH_MAX = 20;
 const readBatch = fieldsOf(
   Type.Object({ orders: Type.Array(Type.Unknown(), { minItems: 1, maxItems: BATCH_MAX }) }),
 );
+const CancelFields = Type.Object({
+  order_id: Text,
+  market_ticker: optional(Text),
+  subaccount: Subaccount,
+  exchange_index: Subaccount,
+});
+type CancelFields = Static<typeof CancelFields>;
 const readCancels = fieldsOf(
-  Type.Object({
-    orders: Type.Array(Type.Object({ order_id: Text }), { minItems: 1, maxItems: BATCH_MAX }),
-  }),
+  Type.Object({ orders: Type.Array(CancelFields, { minItems: 1, maxItems: BATCH_MAX }) }),
 );
 
 /** An order as the engine answers it. */
@@ -127,10 +133,7 @@ export function orderRoutes(context: OrderContext): Route<Caller>[] {
     }),
     writes({
       ...{ method: 'DELETE', path: '/v2/portfolio/events/orders/batched', body: readCancels },
-      run: async (caller, { orders }) => {
-        const ids = orders.map(({ order_id: id }) => id);
-        return { orders: await desk.cancelThese(caller, ids) };
-      },
+      run: async (caller, { orders }) => ({ orders: await desk.cancelThese(caller, orders) }),
     }),
     writes({
       ...{ method: 'POST', path: '/v2/portfolio/events/orders/{orderId}/amend', body: readAmend },
@@ -147,7 +150,9 @@ export function orderRoutes(context: OrderContext): Route<Caller>[] {
     }),
     writes({
       ...{ method: 'DELETE', path: '/v2/portfolio/events/orders/{orderId}', body: null },
-      run: (caller, _body, param) => desk.cancel(caller, param),
+      run: (caller, _body, param, _waiter, query) => {
+        return desk.cancel(caller, param, query.text('market_ticker'));
+      },
     }),
   ];
 }
@@ -155,6 +160,8 @@ export function orderRoutes(context: OrderContext): Route<Caller>[] {
 const GroupFields = Type.Object({
   contracts_limit: optional(Type.Integer()),
   contracts_limit_fp: optional(Text),
+  subaccount: Subaccount,
+  exchange_index: Subaccount,
 });
 const readGroup = fieldsOf(GroupFields);
 /** Clients may send an object, whatever it has. */
@@ -164,6 +171,7 @@ const readNothing = optionalBody(fieldsOf(Type.Object({})));
 const GROUP_CONTRACTS_MAX = 1_000_000;
 
 function limitIn(body: Static<typeof GroupFields>): Contracts {
+  requirePrimary(body);
   const [limit, text] = [body.contracts_limit ?? null, body.contracts_limit_fp ?? null];
   if (limit === null && text === null) {
     throw invalidParameters('contracts_limit or contracts_limit_fp is required');
@@ -243,6 +251,7 @@ type Write<B> = {
     body: B,
     param: string,
     waiter: ReplyHandler<object>,
+    query: Asked,
   ): Promise<object> | undefined;
 };
 
@@ -255,12 +264,12 @@ function writes<B>({ method, path, status, body, run }: Write<B>): Route<Caller>
     ...(status === undefined ? {} : { status }),
     ...(body === null ? {} : { readBody: body }),
     readQuery: (text) => (text === '' ? NOTHING_ASKED : new Asked(text).requirePrimary()),
-    run: ({ caller, body: given, param }, waiter) => {
+    run: ({ caller, body: given, param, query }, waiter) => {
       const answer = {
         resolve: (view: object) => waiter.resolve(JSON.stringify(view)),
         reject: (error: Error) => waiter.reject(error),
       };
-      return run(caller, given, param, answer)?.then((view) => JSON.stringify(view));
+      return run(caller, given, param, answer, query)?.then((view) => JSON.stringify(view));
     },
   });
 }
@@ -272,10 +281,16 @@ const AmendFields = Type.Object({
   count: Text,
   client_order_id: optional(Type.String({ maxLength: 128 })),
   updated_client_order_id: optional(Type.String({ maxLength: 128 })),
+  exchange_index: Subaccount,
 });
 type AmendFields = Static<typeof AmendFields>;
 const readAmend = fieldsOf(AmendFields);
-const DecreaseFields = Type.Object({ reduce_by: optional(Text), reduce_to: optional(Text) });
+const DecreaseFields = Type.Object({
+  reduce_by: optional(Text),
+  reduce_to: optional(Text),
+  market_ticker: optional(Text),
+  exchange_index: Subaccount,
+});
 type DecreaseFields = Static<typeof DecreaseFields>;
 const readDecrease = fieldsOf(DecreaseFields);
 
@@ -340,8 +355,10 @@ class OrderDesk {
     });
   }
 
-  async cancel(caller: Caller, id: string) {
+  /** @param ticker that the caller says it has; null: it says none */
+  async cancel(caller: Caller, id: string, ticker: string | null = null) {
     const { engine } = this.#context;
+    if (ticker !== null) requireTicker(await this.#order(caller, id), ticker, 'market_ticker');
     const { account, counting } = this.#accountOf(caller);
     const reply = await this.#trade(caller, {
       ...{ kind: 'cancel', atMs: engine.nowMs(), account: account.id, orderId: orderId(id) },
@@ -357,17 +374,18 @@ class OrderDesk {
   }
 
   async amend(caller: Caller, id: string, body: AmendFields) {
+    requirePrimary(body);
     const yesCents = priceIn(body.price, 'price');
     const contracts = countIn(body.count, 'count');
     const before = await this.#order(caller, id);
     const { action, orderSide, tradeId } = before;
     const isBid = (action === 'buy') === (orderSide === 'yes');
-    const { ticker } = this.#context.markets.get(body.ticker);
-    if (before.marketTicker !== ticker) throw invalidParameters('ticker is not that of the order');
+    requireTicker(before, this.#context.markets.get(body.ticker).ticker, 'ticker');
     if (isBid !== (body.side === 'bid')) throw invalidParameters('side is not that of the order');
     // A sale of a trade has its own side's price; every other order buys a side.
     const pricedIn = action === 'sell' && tradeId === null ? (isBid ? 'yes' : 'no') : orderSide;
     const limitPriceCents = pricedIn === 'yes' ? yesCents : PAYOUT_CENTS - yesCents;
+    await this.#requireNamed(caller, before.orderId, body.client_order_id ?? '');
     const named = body.updated_client_order_id ?? '';
     const key = named === '' ? null : clientOrderId(named);
     const order = await this.#amend(caller, id, { contracts, limitPriceCents, key });
@@ -383,12 +401,14 @@ class OrderDesk {
   }
 
   /** To no contracts at all is a cancel. */
-  async decrease(caller: Caller, id: string, { reduce_by, reduce_to }: DecreaseFields) {
-    const [by, to] = [reduce_by ?? null, reduce_to ?? null];
+  async decrease(caller: Caller, id: string, body: DecreaseFields) {
+    requirePrimary(body);
+    const [by, to] = [body.reduce_by ?? null, body.reduce_to ?? null];
     if ((by === null) === (to === null)) {
       throw invalidParameters('exactly one of reduce_by and reduce_to must be given');
     }
     const before = await this.#order(caller, id);
+    if (body.market_ticker) requireTicker(before, body.market_ticker, 'market_ticker');
     const filled = before.filledContracts;
     const left = before.contracts - filled;
     const wanted = to === null ? left - countIn(by!, 'reduce_by') : countIn(to, 'reduce_to', 0);
@@ -411,6 +431,23 @@ class OrderDesk {
       orderId: orderId(id),
     });
     return order;
+  }
+
+  /** Throws if a client's id is neither the one that the order was placed with nor its present one. */
+  async #requireNamed(caller: Caller, order: Uuid, clientId: string): Promise<void> {
+    if (clientId === '') return;
+    const { engine, ledgers } = this.#context;
+    const account = caller.user.id;
+    const only = { instrumentId: null, idempotencyKey: clientId, fromMs: null, toMs: null };
+    const { orders } = await asked<{ orders: OrderView[] }>(engine, account, {
+      ...{ kind: 'orders', atMs: engine.nowMs(), account, organizationSlug: null },
+      ...{ status: null, limit: 1, before: null, only },
+    });
+    if (orders[0]?.orderId === order) return;
+    // An amend may have named it.
+    const { ledger } = await ledgers.current(caller.user);
+    if (ledger.order(order)?.clientOrderId === clientId) return;
+    throw invalidParameters('client_order_id is not that of the order');
   }
 
   async #amend(
@@ -471,9 +508,13 @@ class OrderDesk {
     return {};
   }
 
-  cancelThese(caller: Caller, ids: readonly string[]) {
-    return this.#each(caller, ids, (id) => this.cancel(caller, id), {
-      named: (id) => ({ order_id: id, reduced_by: fp(0) }),
+  cancelThese(caller: Caller, orders: readonly CancelFields[]) {
+    const cancel = async (order: CancelFields) => {
+      requirePrimary(order);
+      return await this.cancel(caller, order.order_id, order.market_ticker ?? null);
+    };
+    return this.#each(caller, orders, cancel, {
+      named: ({ order_id }) => ({ order_id, reduced_by: fp(0) }),
     });
   }
 
@@ -541,7 +582,7 @@ class OrderDesk {
       ...{ action: 'buy', instrumentId: null, ticker, side: isBid ? 'yes' : 'no', contracts },
       ...{ tradeId: null, netting: null },
       limitPriceCents: isBid ? yesCents : PAYOUT_CENTS - yesCents,
-      ...{ boundPriceCents: null, timeInForce, expiresAtMs: expiryOf(body) },
+      ...{ boundPriceCents: null, timeInForce, expiresAtMs: expiryOf(body, atMs) },
       ...{ routing: 'venue_a', statedProbPct: null, placedVia: caller.placedVia },
       ...{ placedPrivate: account.isPrivate, connection: null },
       ...{ mayOpen: caller.user.plan !== 'none', mayTrade: switches.trading },
@@ -560,9 +601,21 @@ class OrderDesk {
   }
 }
 
-function requireSupported(body: OrderFields): void {
+/** There is no other part of an account, and no other shard of the exchange. */
+function requirePrimary(body: {
+  subaccount?: number | null;
+  exchange_index?: number | null;
+}): void {
   if ((body.subaccount ?? 0) !== 0) throw invalidParameters('subaccount must be 0');
   if ((body.exchange_index ?? 0) > 0) throw invalidParameters('exchange_index must be 0');
+}
+
+function requireTicker({ marketTicker }: OrderView, ticker: string, field: string): void {
+  if (marketTicker !== ticker) throw invalidParameters(`${field} is not that of the order`);
+}
+
+function requireSupported(body: OrderFields): void {
+  requirePrimary(body);
   if (body.cancel_order_on_pause === true) {
     throw invalidOrder('cancel_order_on_pause is not supported');
   }
@@ -572,12 +625,18 @@ function requireSupported(body: OrderFields): void {
 }
 
 /** In seconds. Only an order that rests may have one. */
-function expiryOf({ expiration_time: at, time_in_force: time }: OrderFields): number | null {
+function expiryOf(
+  { expiration_time: at, time_in_force: time }: OrderFields,
+  nowMs: EpochMs,
+): EpochMs | null {
   if (at === undefined || at === null) return null;
   if (time !== 'good_till_canceled') {
     throw invalidParameters('expiration_time goes with good_till_canceled only');
   }
-  return at * 1000;
+  const atMs = at * 1000;
+  if (atMs <= nowMs) throw invalidParameters('expiration_time must be in the future');
+  if (!Number.isSafeInteger(atMs)) throw invalidParameters('expiration_time is too far away');
+  return atMs;
 }
 
 const CLIENT_ID = /^[!-~]{1,128}$/;

@@ -13,7 +13,7 @@ import { type Socket, type SocketEvents, Upgrade } from '../../http/socket.ts';
 import type { Switches } from '../../identity/switches.ts';
 import type { LedgerChange } from './ledger.ts';
 import type { Ledgers } from './ledgers.ts';
-import type { Follower, MarketFeed } from './market-feed.ts';
+import { type Follower, type MarketFeed, messageOf } from './market-feed.ts';
 import type { VenueMarkets } from './markets.ts';
 import { fillView, orderView } from './portfolio-routes.ts';
 import { dollars, fp, seconds } from './words.ts';
@@ -148,12 +148,19 @@ export class VenueSockets {
 
 type Fields = Readonly<Record<string, unknown>>;
 
+/** A connection, as a subscription sends to it. */
+type Sender = {
+  write(text: string): void;
+  follow(topic: string): void;
+  unfollow(topic: string): void;
+};
+
 class Subscription implements Follower {
   readonly sid: number;
   readonly channel: Channel;
   tickers: Set<string> | null;
   readonly usesYesPrice: boolean;
-  readonly #write: (text: string) => void;
+  readonly #to: Sender;
   seq = 0;
 
   constructor(
@@ -163,39 +170,30 @@ class Subscription implements Follower {
       tickers,
       usesYesPrice,
     }: Pick<Subscription, 'sid' | 'channel' | 'tickers' | 'usesYesPrice'>,
-    write: (text: string) => void,
+    to: Sender,
   ) {
     this.sid = sid;
     this.channel = channel;
     this.tickers = tickers;
     this.usesYesPrice = usesYesPrice;
-    this.#write = write;
+    this.#to = to;
   }
 
   send(type: string, msg: string, id?: unknown): void {
     const asked = typeof id === 'number' ? `"id":${id},` : '';
-    if (asked === '' && !NUMBERED.has(this.channel)) {
-      return this.#write(sameText(type, this.sid, msg));
-    }
-    const seq = NUMBERED.has(this.channel) ? `"seq":${++this.seq},` : '';
-    this.#write(`{${asked}"type":"${type}","sid":${this.sid},${seq}"msg":${msg}}`);
+    const isNumbered = NUMBERED.has(this.channel);
+    if (asked === '' && !isNumbered) return this.#to.write(messageOf(type, this.sid, msg));
+    const seq = isNumbered ? `"seq":${++this.seq},` : '';
+    this.#to.write(`{${asked}"type":"${type}","sid":${this.sid},${seq}"msg":${msg}}`);
   }
-}
 
-/** The last message without a number, by sid: many connections get the same text. */
-const last = { type: '', msg: '', texts: new Map<number, string>() };
+  follow(topic: string): void {
+    this.#to.follow(topic);
+  }
 
-function sameText(type: string, sid: number, msg: string): string {
-  if (last.msg !== msg || last.type !== type) {
-    Object.assign(last, { type, msg });
-    last.texts.clear();
+  unfollow(topic: string): void {
+    this.#to.unfollow(topic);
   }
-  let text = last.texts.get(sid);
-  if (text === undefined) {
-    text = `{"type":"${type}","sid":${sid},"msg":${msg}}`;
-    last.texts.set(sid, text);
-  }
-  return text;
 }
 
 type SessionOwner = { flushLater(): void; closed(): void };
@@ -212,6 +210,14 @@ class VenueSession implements SocketEvents {
   #isOver = false;
   /** All of a turn leave in one write, which costs far more than a message. */
   #unsent: string[] = [];
+  readonly #sender: Sender = {
+    write: (text) => this.#write(text),
+    follow: (topic) => {
+      this.flush();
+      this.#socket.follow(topic);
+    },
+    unfollow: (topic) => this.#socket.unfollow(topic),
+  };
 
   constructor(socket: Socket, caller: Caller, parts: SocketsParts, owner: SessionOwner) {
     this.#socket = socket;
@@ -342,7 +348,7 @@ class VenueSession implements SocketEvents {
           ...{ sid: ++this.#lastSid, channel, usesYesPrice: params.use_yes_price === true },
           tickers: tickers === null || OF_NO_MARKET.has(channel) ? null : new Set(tickers),
         },
-        (text) => this.#write(text),
+        this.#sender,
       );
       const { sid } = subscription;
       this.#subscriptions.set(sid, subscription);
@@ -363,7 +369,7 @@ class VenueSession implements SocketEvents {
       case 'orderbook_delta':
         return feed.followBooks(subscription, subscription.tickers!);
       case 'ticker':
-        return feed.followTickers(subscription, isShown);
+        return feed.followTickers(subscription, isShown ? subscription.tickers : []);
       case 'trade':
         return feed.followTrades(subscription);
       default:
@@ -481,8 +487,9 @@ class VenueSession implements SocketEvents {
       for (const ticker of tickers) feed.showBook(subscription, ticker, id);
       return;
     }
+    let added: string[] = [];
     if (action === 'add_markets') {
-      const added = tickers.filter((ticker) => !known.has(ticker));
+      added = tickers.filter((ticker) => !known.has(ticker));
       if (known.size + added.length > MARKETS_MAX) throw new CommandError(26);
       subscription.tickers = new Set([...known, ...added]);
       if (channel === 'orderbook_delta') feed.followBooks(subscription, added);
@@ -490,10 +497,12 @@ class VenueSession implements SocketEvents {
       subscription.tickers = new Set([...known].filter((ticker) => !tickers.includes(ticker)));
       if (channel === 'orderbook_delta') feed.leaveBooks(subscription, tickers);
     } else throw new CommandError(13);
-    if (channel === 'ticker') feed.followTickers(subscription, false);
-    const msg = { market_tickers: [...subscription.tickers] };
     const { sid: ofIt, seq } = subscription;
-    this.#write(JSON.stringify({ id, type: 'ok', sid: ofIt, seq, msg }));
+    const msg =
+      params.skip_ticker_ack === true ? {} : { msg: { market_tickers: [...subscription.tickers] } };
+    this.#write(JSON.stringify({ id, type: 'ok', sid: ofIt, seq, ...msg }));
+    if (channel === 'ticker')
+      feed.followTickers(subscription, params.send_initial_snapshot === true ? added : []);
   }
 
   #named(sid: unknown): Subscription {

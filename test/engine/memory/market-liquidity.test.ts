@@ -146,27 +146,60 @@ const VOLUME: VolumeName = {
   ...{ price: 4300, contracts: 1200, detail: 0 },
 };
 
-test('T234: a print is shared by all shards, and a later equal one is another', (t) => {
+test('T234: a print is shared by all shards, and an equal one after it is another', (t) => {
   const [one, two] = shardsOf(liquidityMemory(2));
-  const first = one!.nextVolume();
+  const first = one!.nextVolume(VOLUME);
   t.is(one!.takeVolume(VOLUME, first, 1200, 700), 700);
   t.is(one!.takeVolume(VOLUME, first, 1200, 100), 100, 'another order of this shard');
-  const ofTwo = two!.nextVolume();
+  const ofTwo = two!.nextVolume(VOLUME);
   t.is(two!.takeVolume(VOLUME, ofTwo, 1200, 1000), 400);
   t.is(two!.takeVolume(VOLUME, ofTwo, 1200, 1000), 0);
-  t.is(two!.takeVolume({ ...VOLUME, detail: 1 }, two!.nextVolume(), 1200, 1000), 1000);
-  t.is(one!.takeVolume(VOLUME, one!.nextVolume(), 1200, 1000), 1000, 'the venue said it again');
+  const other = { ...VOLUME, detail: 1 };
+  t.is(two!.takeVolume(other, two!.nextVolume(other), 1200, 1000), 1000);
+  t.is(one!.takeVolume(VOLUME, one!.nextVolume(VOLUME), 1200, 1000), 1000, 'another equal one');
+});
+
+for (const told of ['by their decreases', 'by their order']) {
+  test(`T234: two equal prints of a moment fill twice over all shards, told apart ${told}`, (t) => {
+    const [one, two] = shardsOf(liquidityMemory(2));
+    const twins = told === 'by their decreases' ? [5, 6] : [0, 0];
+    const all = (shard: MarketLiquidity) => {
+      return twins.map((detail) => {
+        const name = { ...VOLUME, detail };
+        return shard.takeVolume(name, shard.nextVolume(name), 1200, 900);
+      });
+    };
+    t.deepEqual(all(one!), [900, 900]);
+    t.deepEqual(all(two!), [300, 300], 'the slower shard reads both after the other one');
+  });
+}
+
+test('T234: other volumes of a moment take the place of none of them', (t) => {
+  const [one, two] = shardsOf(liquidityMemory(2));
+  const names = Array.from({ length: 2000 }, (_, nth) => ({ ...VOLUME, contracts: 100 + nth }));
+  const takenBy = (shard: MarketLiquidity) => {
+    return names.map((name) => shard.takeVolume(name, shard.nextVolume(name), 100, 100));
+  };
+  const ofOne = takenBy(one!);
+  t.true(ofOne.filter((taken) => taken === 100).length > 700);
+  t.true(ofOne.includes(0), 'a group is full');
+  t.true(takenBy(two!).every((taken) => taken === 0));
 });
 
 test('T234: a shard that is too late fills nothing with a volume that is forgotten', (t) => {
   const [one, two] = shardsOf(liquidityMemory(2));
-  one!.takeVolume(VOLUME, one!.nextVolume(), 1200, 700);
+  one!.takeVolume(VOLUME, one!.nextVolume(VOLUME), 1200, 700);
   for (let atMs = 8; atMs < 100_000; atMs++) {
-    one!.takeVolume({ ...VOLUME, atMs }, one!.nextVolume(), 1200, 1);
+    const later = { ...VOLUME, atMs };
+    one!.takeVolume(later, one!.nextVolume(later), 1200, 1);
   }
-  t.is(two!.takeVolume(VOLUME, two!.nextVolume(), 1200, 1), 0);
+  t.is(two!.takeVolume(VOLUME, two!.nextVolume(VOLUME), 1200, 1), 0);
   one!.timeWasSet();
-  t.is(two!.takeVolume(VOLUME, two!.nextVolume(), 1200, 1), 1, 'unless the clock was set back');
+  t.is(
+    two!.takeVolume(VOLUME, two!.nextVolume(VOLUME), 1200, 1),
+    1,
+    'unless the clock was set back',
+  );
 });
 
 test('T235: a result makes the levels of its market free, for levels of others', (t) => {

@@ -1,6 +1,7 @@
 /** The queue fill model by example; sizes and places are in hundredths of a contract. */
 import test from 'ava';
 import type { LevelChange } from '../../../engine/rules/messages.ts';
+import { PRESETS } from '../../../engine/rules/realism.ts';
 import {
   ALICE,
   BOB,
@@ -291,23 +292,67 @@ scenarioTest(
   },
 );
 
-scenarioTest('T153: a whole book bounds what is ahead, and repeats fill nothing', (t, create) => {
-  const scenario = create(QUEUE);
-  const venue = venueOf(scenario, [[4000, 1000]], NO);
-  const bid = scenario.limitBuy(40, 4);
-  venue.book([[4000, 300]], NO, { repeats: true });
-  venue.print('yes', 4000, 400);
-  t.is(filled(scenario, bid), 1, 'three were ahead');
-  scenario.book(WIN, [], [[39, 2]]);
-  const crossed = { repeats: true, quoted: false };
-  venue.book([], [[6100, 200]], crossed);
-  t.is(filled(scenario, bid), 1, 'nothing was missed, so its addition would have met the bid');
-  venue.book([], [[6100, 200]], { ...crossed, repeats: false });
-  t.is(filled(scenario, bid), 3, 'after a gap the two asks meet it');
-  venue.book([], [[6100, 200]], { ...crossed, repeats: false });
-  t.is(filled(scenario, bid), 3, 'the account has consumed them');
-  t.is(scenario.order(idOf(bid)).fillPriceCents, 40);
-});
+scenarioTest(
+  'T238: what earlier orders of an account take of a print takes nothing ahead of later ones',
+  (t, create) => {
+    const shared = { ...PRESETS.simple, liquidity: 'market' } as const;
+    for (const [earlierUnder, laterUnder] of [
+      [null, null],
+      [shared, shared],
+      [shared, null],
+      [null, shared],
+    ] as const) {
+      const scenario = create(QUEUE);
+      const venue = venueOf(scenario, [[4000, 500]], NO);
+      const first = scenario.limitBuy(40, 1, { realism: earlierUnder });
+      venue.add('yes', 4000, 200);
+      const later = scenario.limitBuy(40, 1, { realism: laterUnder });
+      const others = scenario.limitBuy(40, 1, { realism: laterUnder, account: BOB });
+      // Five before the first, the first, two, the later one: nine in all.
+      venue.print('yes', 4000, 600);
+      t.is(filled(scenario, first), 1);
+      venue.print('yes', 4000, 200);
+      t.is(filled(scenario, later), 0);
+      t.is(filled(scenario, others, BOB), 1, 'nobody else is ahead of it');
+      venue.print('yes', 4000, 100);
+      t.is(filled(scenario, later), 1);
+    }
+    // An order at a better price takes its part first, too.
+    const scenario = create(QUEUE);
+    const venue = venueOf(scenario, YES, NO);
+    scenario.limitBuy(41, 4);
+    const at40 = scenario.limitBuy(40, 1);
+    venue.print('yes', 4000, 1000);
+    venue.print('yes', 4000, 499);
+    t.is(filled(scenario, at40), 0, 'six of the ten ahead, then four');
+    venue.print('yes', 4000, 1);
+    t.is(filled(scenario, at40), 1);
+  },
+);
+
+scenarioTest(
+  'T153: after a gap a whole book bounds what is ahead, and repeats change nothing',
+  (t, create) => {
+    const scenario = create(QUEUE);
+    const venue = venueOf(scenario, [[4000, 1000]], NO);
+    const bid = scenario.limitBuy(40, 4);
+    venue.book([[4000, 300]], NO, { repeats: true });
+    venue.print('yes', 4000, 400);
+    t.is(filled(scenario, bid), 0, 'ten were ahead');
+    venue.book([[4000, 300]], NO);
+    venue.print('yes', 4000, 400);
+    t.is(filled(scenario, bid), 1, 'three were ahead');
+    scenario.book(WIN, [], [[39, 2]]);
+    const crossed = { repeats: true, quoted: false };
+    venue.book([], [[6100, 200]], crossed);
+    t.is(filled(scenario, bid), 1, 'nothing was missed, so its addition would have met the bid');
+    venue.book([], [[6100, 200]], { ...crossed, repeats: false });
+    t.is(filled(scenario, bid), 3, 'after a gap the two asks meet it');
+    venue.book([], [[6100, 200]], { ...crossed, repeats: false });
+    t.is(filled(scenario, bid), 3, 'the account has consumed them');
+    t.is(scenario.order(idOf(bid)).fillPriceCents, 40);
+  },
+);
 
 scenarioTest(
   'T146, T153: if the book is unknown, the next whole one says what is ahead',

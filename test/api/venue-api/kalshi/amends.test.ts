@@ -70,6 +70,56 @@ test.serial('A220: an order is amended and decreased, and keeps its id', async (
   }
 });
 
+test.serial('A227: an order that a request names otherwise is not changed', async (t) => {
+  const trader = await newTrader(await server());
+  const first = order({ price: '0.30', client_order_id: 'first' });
+  const { data: placed } = await trader.orders.createOrderV2(first);
+  await trader.orders.createOrderV2(order({ price: '0.30', client_order_id: 'other' }));
+  const path = `/portfolio/events/orders/${placed.order_id}`;
+  const change = { ticker: AWAY, side: 'bid', price: '0.31', count: '10' };
+  const amend = (more: object) => {
+    return trader.call('POST', `${path}/amend`, { body: { ...change, ...more } });
+  };
+  for (const client_order_id of ['other', 'nobody']) {
+    isRefused(t, await amend({ client_order_id }), 400, 'invalid_parameters');
+  }
+  const renamed = await amend({ client_order_id: 'first', updated_client_order_id: 'second' });
+  t.is(renamed.status, 200, JSON.stringify(renamed.json));
+  t.is((await amend({ client_order_id: 'second' })).status, 200);
+  isRefused(t, await amend({ client_order_id: 'third' }), 400, 'invalid_parameters');
+  isRefused(t, await amend({ exchange_index: 1 }), 400, 'invalid_parameters');
+  for (const more of [{ market_ticker: HOME }, { exchange_index: 2 }]) {
+    const body = { reduce_by: '1', ...more };
+    isRefused(
+      t,
+      await trader.call('POST', `${path}/decrease`, { body }),
+      400,
+      'invalid_parameters',
+    );
+    const orders = [{ order_id: placed.order_id, ...more }];
+    const batch = { body: { orders } };
+    const { json } = await trader.call('DELETE', '/portfolio/events/orders/batched', batch);
+    t.is(json.orders[0].error.code, 'invalid_parameters');
+  }
+  const body = { reduce_by: '1', market_ticker: AWAY };
+  t.is((await trader.call('POST', `${path}/decrease`, { body })).status, 200);
+  isRefused(
+    t,
+    await trader.call('DELETE', `${path}?market_ticker=${HOME}`),
+    400,
+    'invalid_parameters',
+  );
+  t.like((await trader.orders.getOrder(placed.order_id)).data.order, {
+    ...{ status: 'resting', remaining_count_fp: '9.00', yes_price_dollars: '0.3100' },
+  });
+  t.is((await trader.call('DELETE', `${path}?market_ticker=${AWAY}`)).status, 200);
+  for (const more of [{ subaccount: 1 }, { exchange_index: 1 }]) {
+    const group = { body: { contracts_limit: 5, ...more } };
+    const made = await trader.call('POST', '/portfolio/order_groups/create', group);
+    isRefused(t, made, 400, 'invalid_parameters');
+  }
+});
+
 test.serial(
   'A220, T201: an amend that trades at once closes what is held, and opens the rest',
   async (t) => {

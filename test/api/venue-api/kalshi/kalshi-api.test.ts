@@ -1,6 +1,9 @@
 /** The venue's own API, used by the venue's SDK. */
 import test, { type ExecutionContext } from 'ava';
 import { VenueApiKeyBook } from '../../../../api/identity/venue-api-key-book.ts';
+import type { HistorySource } from '../../../../api/read-side/history-source.ts';
+import { NOON_MS } from '../../../engine/fixtures.ts';
+import { startApi } from '../../support.ts';
 import {
   AWAY,
   type Called,
@@ -201,6 +204,86 @@ test.serial('A207: trades and candlesticks of a market, in windows that are chec
     404,
     'not_found',
   );
+});
+
+test.serial('A227: filters of lists are obeyed or refused', async (t) => {
+  const trader = await newTrader(await server());
+  const tickersOf = async (query: string) => {
+    const { markets } = (await trader.call('GET', `/markets?${query}`)).json;
+    return markets.map(({ ticker }: { ticker: string }) => ticker);
+  };
+  const all = await tickersOf('');
+  t.true(all.length > 3);
+  t.deepEqual(await tickersOf('mve_filter=exclude'), all);
+  t.deepEqual(await tickersOf('mve_filter=only'), []);
+  t.deepEqual(await tickersOf('max_created_ts=32503680000'), all);
+  t.deepEqual(await tickersOf('min_created_ts=32503680000'), []);
+  t.deepEqual(await tickersOf('min_settled_ts=1'), []);
+  for (const query of ['mve_filter=some', 'min_settled_ts=x', 'max_created_ts=-1']) {
+    isRefused(t, await trader.call('GET', `/markets?${query}`), 400, 'invalid_parameters');
+  }
+});
+
+test.serial('A203, A227: a time of expiry that is over is refused by its own name', async (t) => {
+  const trader = await newTrader(await server());
+  for (const expiration_time of [5, 9_007_199_254_740_991]) {
+    const body = order({ expiration_time });
+    const called = await trader.call('POST', '/portfolio/events/orders', { body });
+    isRefused(t, called, 400, 'invalid_parameters');
+    t.regex(called.json.error.details, /^expiration_time /);
+  }
+});
+
+test('A227: block trades, volumes and the price before a window are obeyed', async (t) => {
+  const day = (minute: number) => new Date(NOON_MS + minute * 60_000).toISOString();
+  const history: HistorySource = {
+    kind: 'embedded',
+    ask: async (_, question) => {
+      if (question.kind === 'trades') {
+        const isBefore = question.toMs > NOON_MS;
+        const trade = { at: day(0), yesPriceCents: 41, contracts: 7, side: 'no', venue: 'venue_a' };
+        return { text: JSON.stringify(isBefore ? [trade] : []), next: null };
+      }
+      const prices = { open: 45, high: 46, low: 44, close: 44 };
+      const trades = { ...prices, contracts: 3, vwapCents: 45 };
+      const candle = { end: day(30), bid: null, ask: null, trades };
+      return { text: JSON.stringify({ candles: [candle] }), next: null };
+    },
+    tops: async () => [],
+    marketNumber: () => undefined,
+  };
+  const api = await startApi(t, { env: { PAPERBOOK_VENUE_API: 'kalshi' }, history });
+  const { origin } = new URL(api.baseUrl);
+  const trader = await newTrader({ origin, paperbook: { identity: api.store } });
+  const startS = NOON_MS / 1000 + 601;
+  const window = `start_ts=${startS}&end_ts=${startS + 3600}&period_interval=1`;
+  const path = `/markets/candlesticks?market_tickers=T-LIONS&${window}`;
+  const candlesOf = async (query: string) => {
+    const { json } = await trader.call('GET', path + query);
+    return json.markets[0].candlesticks;
+  };
+  t.is((await candlesOf('')).length, 1);
+  const [first, second] = await candlesOf('&include_latest_before_start=true');
+  t.like(first, { end_period_ts: startS + 59, price: { previous_dollars: '0.4100' } });
+  t.deepEqual([first.yes_bid.close_dollars, first.volume_fp], [null, '0.00']);
+  t.like(second.price, { previous_dollars: '0.4100', close_dollars: '0.4400' });
+  const read = async (url: string) => (await trader.call('GET', url)).json;
+  const market = api.context.catalog.instruments().find(({ homeMarkets }) => {
+    return api.catalog.marketName(homeMarkets[0] ?? -1) === 'venue_a/T-LIONS';
+  })!.homeMarkets[0]!;
+  api.bus.publish({
+    ...({ kind: 'trade', source: 0, atMs: NOON_MS, market } as const),
+    ...({ yesPriceCents: 41, contracts: 7, side: 'no' } as const),
+  });
+  t.is((await read('/markets/trades')).trades.length, 1);
+  t.is((await read('/markets/trades?is_block_trade=false')).trades.length, 1);
+  t.deepEqual((await read('/markets/trades?is_block_trade=true')).trades, []);
+  const { series } = await read('/series?include_volume=true');
+  const traded = series.filter(({ volume_fp }: { volume_fp: string }) => volume_fp === '7.00');
+  t.is(traded.length, 1);
+  const at = `/series/${traded[0].ticker}`;
+  t.is((await read(`${at}?include_volume=true`)).series.volume_fp, '7.00');
+  t.false('volume_fp' in (await read(at)).series);
 });
 
 test.serial('A210, A211: an order fills, is shown as filled, and its money adds up', async (t) => {

@@ -124,6 +124,70 @@ test.serial('A216: a ticker is shown at first and when it changes', async (t) =>
 });
 
 test.serial(
+  'A216: a ticker reaches each of its subscriptions once, whatever its sid, and no other',
+  async (t) => {
+    const { paperbook, origin, trader, socket } = await start(t);
+    const others = [await connected(t, origin, trader), await connected(t, origin, trader)];
+    const [second, all] = others as [typeof socket, typeof socket];
+    const home = { channels: ['ticker'], market_ticker: HOME, send_initial_snapshot: true };
+    socket.send('subscribe', home);
+    second.send('subscribe', { channels: ['trade'] });
+    second.send('subscribe', home);
+    all.send('subscribe', { channels: ['ticker'], send_initial_snapshot: true });
+    const asks = (from: typeof socket, sid: number) =>
+      from
+        .of('ticker')
+        .filter(({ sid: of, msg }) => of === sid && msg.market_ticker === HOME)
+        .map(({ msg }) => msg.yes_ask_dollars);
+    const has = (from: typeof socket, sid: number, count: number) =>
+      from.until(() => asks(from, sid).length >= count);
+    await Promise.all([has(socket, 1, 1), has(second, 2, 1), has(all, 1, 1)]);
+    // The acknowledgement comes first, though a ticker is published.
+    t.is(socket.messages[0].type, 'subscribed');
+    const change = (yesAskCents: number) =>
+      paperbook.engine.tick(quoteTick({ market: 1, atMs: NOON_MS, yesAskCents }));
+    t.teardown(() => paperbook.engine.tick(quoteTick({ market: 1, atMs: NOON_MS })));
+    change(45);
+    await Promise.all([has(socket, 1, 2), has(second, 2, 2), has(all, 1, 2)]);
+    for (const [from, sid] of [
+      [socket, 1],
+      [second, 2],
+      [all, 1],
+    ] as const) {
+      t.deepEqual(asks(from, sid), ['0.4300', '0.4500']);
+    }
+    await socket.reply(socket.send('unsubscribe', { sids: [1] }));
+    await all.reply(
+      all.send('update_subscription', {
+        ...{ sid: 1, action: 'add_markets', market_ticker: AWAY, skip_ticker_ack: true },
+      }),
+    );
+    change(46);
+    await has(second, 2, 3);
+    t.deepEqual([asks(socket, 1).length, asks(all, 1).length], [2, 2]);
+    t.is(socket.of('ticker').length, 2);
+  },
+);
+
+test.serial('A228: an update obeys skip_ticker_ack and send_initial_snapshot', async (t) => {
+  const { socket } = await start(t);
+  socket.send('subscribe', { channels: ['ticker'], market_ticker: AWAY });
+  await socket.first('subscribed');
+  const add = { sid: 1, action: 'add_markets', market_ticker: HOME };
+  const told = await socket.reply(
+    socket.send('update_subscription', {
+      ...add,
+      ...{ skip_ticker_ack: true, send_initial_snapshot: true },
+    }),
+  );
+  t.deepEqual(Object.keys(told).sort(), ['id', 'seq', 'sid', 'type']);
+  const shown = await socket.first('ticker');
+  t.like(shown.msg, { market_ticker: HOME, yes_bid_dollars: '0.4000' });
+  const again = await socket.reply(socket.send('update_subscription', add));
+  t.deepEqual(again.msg.market_tickers, [AWAY, HOME]);
+});
+
+test.serial(
   'A217: from the acknowledgement on an order, its fill and the position are told once',
   async (t) => {
     const { socket, trader } = await start(t);
@@ -211,16 +275,25 @@ test.serial(
     });
     const { data } = await trader.markets.getTrades(10);
     t.is(data.trades.find(({ ticker }) => ticker === 'T-LIONS')!.trade_id, told.msg.trade_id);
-    api.bus.publish({ kind: 'status', ...tick, market, status: 'paused' });
     const payouts = { yesPayoutCents: 100, noPayoutCents: 0 };
-    api.bus.publish({ kind: 'result', ...tick, market, outcome: 'yes', ...payouts });
-    await socket.until(() => socket.of('market_lifecycle_v2').length === 3);
+    // Venues repeat what they have said.
+    for (let each = 0; each < 2; each++) {
+      api.bus.publish({ kind: 'status', ...tick, market, status: each === 0 ? 'open' : 'paused' });
+      api.bus.publish({ kind: 'status', ...tick, market, status: each === 0 ? 'open' : 'paused' });
+    }
+    const closing = { kind: 'closing', ...tick, market, closesAtMs: NOON_MS + 60_000 } as const;
+    for (let each = 0; each < 2; each++) api.bus.publish(closing);
+    for (let each = 0; each < 2; each++) {
+      api.bus.publish({ kind: 'result', ...tick, market, outcome: 'yes', ...payouts });
+    }
+    await socket.until(() => socket.of('market_lifecycle_v2').at(-1)?.msg.event_type === 'settled');
     t.deepEqual(
       socket.of('market_lifecycle_v2').map(({ msg, seq }) => [msg.event_type, seq]),
       [
         ['deactivated', 1],
-        ['determined', 2],
-        ['settled', 3],
+        ['close_date_updated', 2],
+        ['determined', 3],
+        ['settled', 4],
       ],
     );
     t.is(socket.of('trade').length, 1);
