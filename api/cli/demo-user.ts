@@ -80,7 +80,8 @@ export function writeDemoFile(
   writeChecked(dataDir, NAME, { baseUrl, adminUrl, ...user });
 }
 
-function readDemoFile(dataDir: string): DemoUser | null {
+/** What the last start wrote; null if there is no such file. Throws `DataDirError` if it is damaged. */
+export function readDemoFile(dataDir: string): DemoUser | null {
   const value = readChecked(dataDir, NAME) as Partial<DemoUser> | undefined;
   if (value === undefined) return null;
   if (typeof value.key !== 'string' || typeof value.password !== 'string') {

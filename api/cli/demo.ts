@@ -23,7 +23,7 @@ import { createLog, outputIsJournal } from './create-log.ts';
 import { botKeys, LiveBots } from './demo-bots.ts';
 import { givePast, PAST_DAYS } from './demo-past.ts';
 import { firstSteps } from './demo-steps.ts';
-import { type DemoUser, demoUser, writeDemoFile } from './demo-user.ts';
+import { type DemoUser, demoUser, readDemoFile, writeDemoFile } from './demo-user.ts';
 import { outputColumns } from './screen.ts';
 import { stopRequest } from './stop.ts';
 
@@ -109,6 +109,8 @@ async function startDemo(set: NodeJS.ProcessEnv, isEmpty: boolean): Promise<Demo
     await simulator?.close();
   };
   try {
+    // A damaged file is refused before a past is made, which takes seconds.
+    readDemoFile(dataDir.path);
     await givePast(basics, dataDir, { isWanted: !isEmpty, log });
     venues = new DemoVenues(dataDir.path, log);
     simulator = await startSimulator({

@@ -18,6 +18,7 @@ import { ControlStore } from '../../api/identity/store.ts';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../engine/fixtures.ts';
 import { openShards } from '../engine/shard/engine-process.ts';
+import { longTest } from '../long-test.ts';
 import { type Json, request } from './client.ts';
 import { runHere, serveHere } from './run-here.ts';
 import { type Env, type Exit, type Place, startFor, tempDir } from './server.ts';
@@ -191,7 +192,7 @@ test.serial(
   },
 );
 
-test.serial(
+longTest.serial(
   `${DATA_DIR}: a key of the demo that others could read ends, another one trades`,
   async (t) => {
     const first = await startFor(t, 'demo');

@@ -15,6 +15,7 @@ import test, { type ExecutionContext } from 'ava';
 import { shardOfAccount } from '../../engine/shard/callers/shard-of.ts';
 import { flip } from '../engine/log/log-files.ts';
 import { mayMount, mountAt } from '../engine/shard/limited-files.ts';
+import { longTest } from '../long-test.ts';
 import { variantsOfRun } from '../model/seeds.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Answer, allRows, ask, type Json, request } from './client.ts';
@@ -252,47 +253,50 @@ for (const { name, diskOf } of DISKS.length > 0 ? variantsOfRun(DISKS) : [LIMITE
   );
 }
 
-test.serial(`D8, internal_error: one shard's log is damaged; the other shards serve`, async (t) => {
-  t.timeout(180_000);
-  const dir = tempDir(t);
-  const dataDir = path.join(dir, 'data');
-  const env = { PAPERBOOK_SHARDS: '2', PAPERBOOK_CATALOG: catalogIn(dir) };
-  const server = await startFor(t, 'serve', { dataDir, env });
-  const traders: Trader[] = [];
-  const shards = new Set<number>();
-  // Users until both shards have one: where an account lives is decided by its id.
-  for (let n = 0; shards.size < 2; n++) {
-    const trader = await Trader.on(server, `user-${n}@example.com`);
-    shards.add(shardOfAccount(trader.userId, 2));
-    traders.push(trader);
-    t.is((await trader.place()).status, 200);
-  }
-  t.is((await server.command.end('SIGTERM')).code, 0);
-  flip(path.join(dataDir, 'shard-0', 'log', '00000000.log'), 20, 1);
+longTest.serial(
+  `D8, internal_error: one shard's log is damaged; the other shards serve`,
+  async (t) => {
+    t.timeout(180_000);
+    const dir = tempDir(t);
+    const dataDir = path.join(dir, 'data');
+    const env = { PAPERBOOK_SHARDS: '2', PAPERBOOK_CATALOG: catalogIn(dir) };
+    const server = await startFor(t, 'serve', { dataDir, env });
+    const traders: Trader[] = [];
+    const shards = new Set<number>();
+    // Users until both shards have one: where an account lives is decided by its id.
+    for (let n = 0; shards.size < 2; n++) {
+      const trader = await Trader.on(server, `user-${n}@example.com`);
+      shards.add(shardOfAccount(trader.userId, 2));
+      traders.push(trader);
+      t.is((await trader.place()).status, 200);
+    }
+    t.is((await server.command.end('SIGTERM')).code, 0);
+    flip(path.join(dataDir, 'shard-0', 'log', '00000000.log'), 20, 1);
 
-  const restarted = await startFor(t, 'serve', { dataDir, env });
-  const statuses = new Set<number>();
-  for (const trader of traders) {
-    trader.server = restarted;
-    const answer = await trader.place();
-    statuses.add(answer.status);
-    const { status } = await request(trader.token, 'GET', `${restarted.baseUrl}/portfolio`);
-    t.is(status, answer.status);
-    if (status === 200) t.deepEqual(await trader.lost(), { lost: [], unknown: 0 });
-    else t.regex(answer.body.error.message, /00000000\.log is damaged at byte 0/);
-  }
-  t.deepEqual([...statuses].sort(), [200, 503]);
-  const [trader] = traders;
-  const listed = await ask(trader!.token, 'GET', `${restarted.baseUrl}/instruments`);
-  t.is(listed.count, 1);
-  const { body, status } = await trader!.ready();
-  t.is(status, 503);
-  t.regex(
-    body.error.message,
-    /^The engine is degraded\. shard 0: 00000000\.log is damaged at byte 0/,
-  );
-  const exit = await restarted.command.end('SIGTERM');
-  t.is(exit.code, 0, exit.stderr);
-  t.regex(exit.stderr, /"error":"00000000\.log is damaged.*"shard is out of order"/);
-  t.is((await runHere(['verify', '--data-dir', dataDir])).code, 1);
-});
+    const restarted = await startFor(t, 'serve', { dataDir, env });
+    const statuses = new Set<number>();
+    for (const trader of traders) {
+      trader.server = restarted;
+      const answer = await trader.place();
+      statuses.add(answer.status);
+      const { status } = await request(trader.token, 'GET', `${restarted.baseUrl}/portfolio`);
+      t.is(status, answer.status);
+      if (status === 200) t.deepEqual(await trader.lost(), { lost: [], unknown: 0 });
+      else t.regex(answer.body.error.message, /00000000\.log is damaged at byte 0/);
+    }
+    t.deepEqual([...statuses].sort(), [200, 503]);
+    const [trader] = traders;
+    const listed = await ask(trader!.token, 'GET', `${restarted.baseUrl}/instruments`);
+    t.is(listed.count, 1);
+    const { body, status } = await trader!.ready();
+    t.is(status, 503);
+    t.regex(
+      body.error.message,
+      /^The engine is degraded\. shard 0: 00000000\.log is damaged at byte 0/,
+    );
+    const exit = await restarted.command.end('SIGTERM');
+    t.is(exit.code, 0, exit.stderr);
+    t.regex(exit.stderr, /"error":"00000000\.log is damaged.*"shard is out of order"/);
+    t.is((await runHere(['verify', '--data-dir', dataDir])).code, 1);
+  },
+);

@@ -10,6 +10,7 @@ import { NOW_MS } from '../api/samples.ts';
 import type { Json } from '../api/support.ts';
 import { AWAY, CATALOG, HOME, NOWHERE, quoteTick } from '../engine/fixtures.ts';
 import { record, take, temporary } from '../engine/history/support.ts';
+import { longTest } from '../long-test.ts';
 import { run, tempDir } from './server.ts';
 import { onTerminal, startTrader } from './trader-commands.ts';
 
@@ -224,7 +225,7 @@ function longHistory(pieces: number, { fails = false } = {}): HistorySource {
   };
 }
 
-test.serial('U16: a Parquet file is written in row groups, in little memory', async (t) => {
+longTest.serial('U16: a Parquet file is written in row groups, in little memory', async (t) => {
   const { keyFile, server } = await startTrader(t, { catalog: CATALOG, history: longHistory(200) });
   const file = path.join(tempDir(t), 'long.parquet');
   const exported = await run(

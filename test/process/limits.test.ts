@@ -3,6 +3,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { uuidWord } from '../../engine/memory/uuid-words.ts';
+import { longTest } from '../long-test.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { ask, type Json } from './client.ts';
 import { serveHere } from './run-here.ts';
@@ -72,7 +73,7 @@ test.serial(
   },
 );
 
-test.serial(
+longTest.serial(
   'L7: a key has one count over all accounts and shards, after a crash, too',
   async (t) => {
     const { dataDir, env } = stillDir(t, { PAPERBOOK_SHARDS: '3' });

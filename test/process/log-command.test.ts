@@ -5,6 +5,7 @@ import test, { type ExecutionContext } from 'ava';
 import { FORMAT_VERSION } from '../../engine/format/version.ts';
 import { flip } from '../engine/log/log-files.ts';
 import { append, openLog, recordAt } from '../engine/shard/logged-facts.ts';
+import { longTest } from '../long-test.ts';
 import { ask } from './client.ts';
 import { runHere } from './run-here.ts';
 import { Command, startFor, tempDir } from './server.ts';
@@ -99,7 +100,7 @@ test.serial(`${SECTION}: --follow goes on with what comes, until Ctrl-C`, async 
   t.deepEqual({ code, signal, stderr }, { code: 0, signal: null, stderr: '' });
 });
 
-test.serial(`${SECTION}: beside a server, what it answers, and after its end`, async (t) => {
+longTest.serial(`${SECTION}: beside a server, what it answers, and after its end`, async (t) => {
   const {
     command: server,
     dataDir,

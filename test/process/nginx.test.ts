@@ -3,11 +3,13 @@ import { createServer, request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import test, { type ExecutionContext } from 'ava';
 import { WebSocket, WebSocketServer } from 'ws';
+import { longTest } from '../long-test.ts';
 import { hasNginx, type Nginx, startNginx } from './nginx.ts';
 import { run, startFor } from './server.ts';
 
 // Without nginx these are shown as skipped.
 const nginxTest = hasNginx ? test.serial : test.serial.skip;
+const longNginxTest = hasNginx ? longTest.serial : test.serial.skip;
 
 type Answer = { status: number; headers: Record<string, unknown>; text: string };
 type Asked = { headers?: Record<string, string>; method?: string; body?: string };
@@ -64,12 +66,15 @@ nginxTest('nginx.conf: the server is reached over TLS, with a key and with a bod
   t.is(JSON.parse(refused.text).error.code, 'invalid_request', 'in the words of the server');
 });
 
-nginxTest('nginx.conf: without proxy_http_version 1.1 the server answers 505', async (t) => {
-  const server = await startFor(t, 'serve', { env: BEHIND_NGINX });
-  const without = (recipe: string) => recipe.replace('proxy_http_version 1.1;', '');
-  const nginx = await startNginx(t, portOf(server.baseUrl), without);
-  t.is((await ask(nginx, '/v1/status')).status, 505);
-});
+longNginxTest(
+  'nginx.conf: without proxy_http_version 1.1 the server answers 505',
+  async (t: ExecutionContext) => {
+    const server = await startFor(t, 'serve', { env: BEHIND_NGINX });
+    const without = (recipe: string) => recipe.replace('proxy_http_version 1.1;', '');
+    const nginx = await startNginx(t, portOf(server.baseUrl), without);
+    t.is((await ask(nginx, '/v1/status')).status, 505);
+  },
+);
 
 nginxTest('nginx.conf: plain HTTP is sent to HTTPS', async (t) => {
   const { httpHost } = await startNginx(t, 9);

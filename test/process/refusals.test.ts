@@ -12,6 +12,7 @@ import {
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { selfSignedCertificate } from '../api/certificate.ts';
+import { longTest } from '../long-test.ts';
 import { variantsOfRun } from '../model/seeds.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { runHere, serveHere } from './run-here.ts';
@@ -52,12 +53,20 @@ test.serial('A106, R40: a replay from a time after its end is bad usage', async 
 const otherNode = findOtherNode();
 // Where the machine has no Node of another version these are shown as skipped.
 const withOtherNode = otherNode === null ? test.serial.skip : test.serial;
+const longWithOtherNode = otherNode === null ? test.serial.skip : longTest.serial;
 
 withOtherNode(
   'another version of Node, a real one: runs the Node 22 that npm brought',
   async (t) => {
     const { node } = otherNode!;
     t.is((await run(['nothing'], { node })).code, 2, 'how it ends is passed on');
+  },
+);
+
+longWithOtherNode(
+  'another version of Node, a real one: a signal is passed on',
+  async (t: ExecutionContext) => {
+    const { node } = otherNode!;
     const server = new Command(['serve'], {
       node,
       env: { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data') },
@@ -99,8 +108,7 @@ test.serial('a port in use, and a directory in use: one clear line, exit code 1'
     refused(t, exit, 1, [`${variable} ${port} is in use on 127.0.0.1: set another`]);
   }
   await stillAnswers(t, server);
-  // Nothing is harmed: what the refused starts have made serves, and what the server leaves.
-  await stillAnswers(t, await serveHere(t, { dataDir }));
+  // Nothing is harmed.
   await server.command.end('SIGKILL');
   await stillAnswers(t, await serveHere(t, { dataDir: server.dataDir }));
 });
@@ -110,12 +118,16 @@ async function refusesSecond(t: ExecutionContext, server: Server): Promise<void>
   const { dataDir } = server;
   const alias = path.join(tempDir(t), 'alias');
   symlinkSync(dataDir, alias);
-  for (const name of ['demo', 'serve']) {
-    for (const same of [dataDir, alias]) {
-      const exit = await runHere([name], { env: { PAPERBOOK_DATA_DIR: same } });
-      const holder = `is in use by another server (process ${server.command.pid})`;
-      refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} ${holder}: stop that one`]);
-    }
+  const starts = [
+    ['demo', dataDir],
+    ['serve', alias],
+    ['demo', alias],
+    ['serve', dataDir],
+  ] as const;
+  for (const [name, same] of variantsOfRun(starts, 2)) {
+    const exit = await runHere([name], { env: { PAPERBOOK_DATA_DIR: same } });
+    const holder = `is in use by another server (process ${server.command.pid})`;
+    refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} ${holder}: stop that one`]);
   }
 }
 

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { longTest } from '../long-test.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Json, request } from './client.ts';
 import { eventually, type Server, startFor, tempDir } from './server.ts';
@@ -50,7 +51,7 @@ test.serial('I16: no password, token or key is printed or kept', async (t) => {
   await checkNothingLeaks(t, server, secrets, ['user signed up', 'key created', 'key rotated']);
 });
 
-test.serial('I16: no token of an outside auth server is printed or kept', async (t) => {
+longTest.serial('I16: no token of an outside auth server is printed or kept', async (t) => {
   const { privateKey, publicKey } = await generateKeyPair('ES256');
   const jwk = { ...(await exportJWK(publicKey)), kid: 'k1', alg: 'ES256', use: 'sig' };
   let isBroken = false;

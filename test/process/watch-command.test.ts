@@ -10,6 +10,7 @@ import { type Relay, startRelay } from '../api/relay.ts';
 import { type Json, TRADER_SCOPES } from '../api/support.ts';
 import { sharedWhole, startWhole, type WholeServer } from '../api/whole-server.ts';
 import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
+import { longTest } from '../long-test.ts';
 import { ask } from './client.ts';
 import { runHere } from './run-here.ts';
 import { Command, eventually, tempDir } from './server.ts';
@@ -148,7 +149,7 @@ test.serial('U18: cut off it comes back, and prints each event once', async (t) 
   t.true(quotes.every(({ data }) => data.label === 'Away to win' && data.venues.length === 1));
 });
 
-test.serial('U18: without an instrument it watches what is held, now and later', async (t) => {
+longTest.serial('U18: without an instrument it watches what is held, now and later', async (t) => {
   // Its switch is everybody's.
   const watcher = await start(t, startWhole(t));
   const [first, second] = watcher.server.instrumentIds;

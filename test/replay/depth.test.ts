@@ -1,6 +1,7 @@
 /** `PAPERBOOK_FILL_MODEL=book_depth` in replays. */
 import path from 'node:path';
 import test from 'ava';
+import { longTest } from '../long-test.ts';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
 import { seedsOfRun, variantsOfRun } from '../model/seeds.ts';
 import { runHere } from '../process/run-here.ts';
@@ -11,7 +12,7 @@ import { at, buy, sell } from './scenario.ts';
 
 const ACCOUNTS = ['ann', 'bob', 'cat', 'dan', 'eve'];
 const SECONDS = 120;
-const SHARDS = variantsOfRun([1, 3, 2], 2);
+const SHARDS = variantsOfRun([1, 2, 3], 2);
 
 const replayHere = (env: Env, args: string[]) => runHere(['feed', 'replay', ...args], { env });
 
@@ -69,12 +70,10 @@ test('R9: book_depth gives an equal stateHash on 1, 2 and 3 shards', async (t) =
       summaries.push(figures(await run(options)));
     }
     // Equal hashes say that the orders of the others are the same.
-    const stored = await storedOrders(path.join(work, 'shards-3'), 3, ACCOUNTS);
+    const stored = await storedOrders(path.join(work, 'shards-2'), 2, ACCOUNTS);
     const inPart = [...stored.values()].filter((o) => o.filledContracts && o.remainingContracts);
     t.true(inPart.length >= 5, `seed ${seed}: ${inPart.length} orders filled in part`);
     for (const other of summaries) t.deepEqual(other, summaries[0], `seed ${seed}`);
-    const top = figures(await run({ ...input, fillModel: 'top_of_book' }));
-    t.not(top.stateHash, summaries[0]!.stateHash);
   }
 });
 
@@ -166,7 +165,7 @@ function levelFramesOf(random: RandomSource): unknown[] {
   return lines;
 }
 
-test('R9, T154, T157: queue gives an equal stateHash on 1, 2 and 3 shards', async (t) => {
+longTest('R9, T154, T157: queue gives an equal stateHash on 1, 2 and 3 shards', async (t) => {
   const random = createRandomSource(5);
   const bids = Array.from({ length: 60 }, (_, nth) => {
     const limitPriceCents = random.pick([45, 44, 43]);
@@ -181,7 +180,7 @@ test('R9, T154, T157: queue gives an equal stateHash on 1, 2 and 3 shards', asyn
     summaries.push(figures(await run({ ...input, fillModel: 'queue', shards, dataDir })));
   }
   for (const other of summaries) t.deepEqual(other, summaries[0]);
-  const stored = [...(await storedOrders(path.join(work, 'shards-3'), 3, ACCOUNTS)).values()];
+  const stored = [...(await storedOrders(path.join(work, 'shards-2'), 2, ACCOUNTS)).values()];
   t.true(stored.every(({ fillModel }) => fillModel === 'queue'));
   t.true(stored.filter(({ filledContracts }) => filledContracts).length > 20);
   const { orders } = summaries[0]!;

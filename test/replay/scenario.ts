@@ -121,7 +121,7 @@ export async function play(t: ExecutionContext, frames: readonly Frame[], steps:
   );
   const catalog = writeLines(work, 'catalog.json', [CATALOG]);
   const file = path.join(work, 'trades.csv');
-  const summary = await run({ feed, catalog, orders, trades: file, shards: 2 });
+  const summary = await run({ feed, catalog, orders, trades: file });
   const trades = tradeRows(file).sort((a, b) => (a.tradeId! < b.tradeId! ? -1 : 1));
   return { summary, trades };
 }

@@ -5,6 +5,7 @@ import { startFileVenue } from '../../feeds/file-venue/server.ts';
 import { placeOrder } from '../engine/fixtures.ts';
 import { until } from '../feeds/until.ts';
 import { openVenue } from '../feeds/venue-server.ts';
+import { longTest } from '../long-test.ts';
 import { runHere } from '../process/run-here.ts';
 import { feedLine, HEADER, tempDir, writeLines } from './harness.ts';
 import { startRunning } from './running.ts';
@@ -132,7 +133,7 @@ test.serial('R38: on the wall’s clock a recorded quote is as old as its arriva
   t.true(Math.abs(Date.parse(running.clock()) - Date.now()) < 60_000);
 });
 
-test.serial('R38, R40, F30: a recorder’s lines, whole and for one market', async (t) => {
+longTest.serial('R38, R40, F30: a recorder’s lines, whole and for one market', async (t) => {
   const running = await startRunning(t);
   let seq = 0;
   const of = (second: number, fields: object) => ({
@@ -207,7 +208,7 @@ test.serial(
   },
 );
 
-test.serial(
+longTest.serial(
   'C7: a live frame’s own time moves the feed’s clock, also one that shows a gap',
   async (t) => {
     const work = tempDir(t);

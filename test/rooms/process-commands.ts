@@ -6,7 +6,6 @@ await playFiles(
   'test/process/catalog.test.ts',
   'test/process/completion.test.ts',
   'test/process/trader-records.test.ts',
-  'test/process/three-nodes.test.ts',
   'test/process/upkeep.test.ts',
   'test/process/refusals.test.ts',
 );

@@ -11,6 +11,7 @@ import test, { type ExecutionContext } from 'ava';
 import { ERRORS } from '../../../api/base/errors.ts';
 import { generatePython, PYTHON_FILE } from '../../../api/client/generate.ts';
 import { argumentName, PythonTypes, type Schema } from '../../../api/client/python-types.ts';
+import { shareOf } from '../../model/seeds.ts';
 import { pythonWith, runPython } from '../python.ts';
 import { IDS } from '../samples.ts';
 import { startApi } from '../support.ts';
@@ -80,8 +81,12 @@ const python = pythonWith('httpx, websockets');
 const withPython = python === null ? test.skip : test;
 const pipPython = pythonWith('pip');
 const pip = { ...process.env, PIP_RETRIES: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
-/** Whether the build's own package can be had: a wheel is built in an environment of its own. */
+/**
+ * Whether the build's own package can be had: a wheel is built in an environment of its own. Only a
+ * long run asks the index, which takes seconds of CPU.
+ */
 const mayBuild =
+  shareOf(100) >= 100 &&
   pipPython !== null &&
   spawnSync(pipPython, ['-m', 'pip', 'index', 'versions', 'flit_core'], { env: pip }).status === 0;
 // Where there is no pip, or no index answers, it is shown as skipped.

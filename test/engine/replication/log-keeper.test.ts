@@ -4,6 +4,7 @@ import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { LogKeeper, trimLog } from '../../../engine/replication/log-keeper.ts';
 import { addMember, removeMember } from '../../../engine/replication/members.ts';
 import { PART_BYTES, ShardReplica, shardKeys } from '../../../engine/replication/shard-replica.ts';
+import { longTest } from '../../long-test.ts';
 import { EtcdDouble } from './etcd-double.ts';
 
 const address = 'http://a';
@@ -205,30 +206,33 @@ test('N162: etcd forgets what was replaced, once it is worth it', async (t) => {
   etcd.stop();
 });
 
-const realTest = etcdProgram === null ? test.skip : test.serial;
-realTest('N161, N162: a real etcd stays at its size over a long run', async (t) => {
-  const etcd = await RealEtcd.start();
-  try {
-    for (const [at, [title, run]] of EACH.entries()) {
-      await run(t, etcd.urls, `test-${at}`);
-      t.log(title);
+const realTest = etcdProgram === null ? test.skip : longTest.serial;
+realTest(
+  'N161, N162: a real etcd stays at its size over a long run',
+  async (t: ExecutionContext) => {
+    const etcd = await RealEtcd.start();
+    try {
+      for (const [at, [title, run]] of EACH.entries()) {
+        await run(t, etcd.urls, `test-${at}`);
+        t.log(title);
+      }
+      const one = new Leader(etcd.urls, 'long');
+      await one.start();
+      const keeper = one.keeper('one', () => one.number);
+      const sizes: number[] = [];
+      for (let round = 0; round < 8; round++) {
+        await one.append(120, 10_000);
+        await keeper.run();
+        sizes.push((await one.etcd.size()).fileBytes);
+      }
+      t.log(sizes);
+      // 1.2 MB a round: 8.4 MB after the first.
+      t.true(sizes.at(-1)! - sizes[0]! < 3_000_000, `${sizes}`);
+      t.true((await one.etcd.quotaBytes()) >= 2 ** 31);
+      t.false(await one.etcd.isOutOfSpace());
+      await one.end();
+    } finally {
+      await etcd.stop();
     }
-    const one = new Leader(etcd.urls, 'long');
-    await one.start();
-    const keeper = one.keeper('one', () => one.number);
-    const sizes: number[] = [];
-    for (let round = 0; round < 8; round++) {
-      await one.append(120, 10_000);
-      await keeper.run();
-      sizes.push((await one.etcd.size()).fileBytes);
-    }
-    t.log(sizes);
-    // 1.2 MB a round: 8.4 MB after the first.
-    t.true(sizes.at(-1)! - sizes[0]! < 3_000_000, `${sizes}`);
-    t.true((await one.etcd.quotaBytes()) >= 2 ** 31);
-    t.false(await one.etcd.isOutOfSpace());
-    await one.end();
-  } finally {
-    await etcd.stop();
-  }
-});
+  },
+);

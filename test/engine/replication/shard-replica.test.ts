@@ -13,6 +13,7 @@ import {
   shardKeys,
 } from '../../../engine/replication/shard-replica.ts';
 import { Deposed } from '../../../engine/threads/unavailable.ts';
+import { longTest } from '../../long-test.ts';
 import { EtcdDouble } from './etcd-double.ts';
 
 /** A node with its copy of the log, which here is a list of texts. */
@@ -158,8 +159,8 @@ for (const [title, run] of EACH) {
   });
 }
 
-const realTest = etcdProgram === null ? test.skip : test.serial;
-realTest('a real etcd answers as the one of these tests', async (t) => {
+const realTest = etcdProgram === null ? test.skip : longTest.serial;
+realTest('a real etcd answers as the one of these tests', async (t: ExecutionContext) => {
   const etcd = await RealEtcd.start();
   try {
     for (const [at, [title, run]] of EACH.entries()) {

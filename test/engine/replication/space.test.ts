@@ -1,4 +1,4 @@
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { etcdProgram, RealEtcd } from '../../../bench/lib/etcd.ts';
 import { joinCluster } from '../../../engine/replication/cluster.ts';
 import { ClusterWatch } from '../../../engine/replication/cluster-watch.ts';
@@ -7,6 +7,7 @@ import { addMember } from '../../../engine/replication/members.ts';
 import { headText } from '../../../engine/replication/replicated-record.ts';
 import { shardKeys } from '../../../engine/replication/shard-replica.ts';
 import { makeRoom, spaceOf } from '../../../engine/replication/space.ts';
+import { longTest } from '../../long-test.ts';
 import { EtcdDouble } from './etcd-double.ts';
 
 const IDENTITY = { directory: 'of-one', shards: 1, formatVersion: 1, segmentBytes: 4096 };
@@ -103,32 +104,35 @@ test('N165: room is made of what every member has, and of free space in large fi
   server.stop();
 });
 
-const realTest = etcdProgram === null ? test.skip : test.serial;
-realTest('N164, N165: a real etcd that is full takes records again after a trim', async (t) => {
-  const server = await RealEtcd.start(1, { 'quota-backend-bytes': String(2 ** 22) });
-  const etcd = await clusterIn(server.urls);
-  try {
-    const { record, has } = shardKeys('test', 0);
-    const value = Buffer.alloc(100_000, 1);
-    let last = 0;
-    const fill = async () => {
-      for (;;) await etcd.transact([], [{ put: record(last + 1), value }]).then(() => last++);
-    };
-    for (const node of ['one', 'two']) {
-      await etcd.transact([], [{ put: has(node), value: '20' }]);
+const realTest = etcdProgram === null ? test.skip : longTest.serial;
+realTest(
+  'N164, N165: a real etcd that is full takes records again after a trim',
+  async (t: ExecutionContext) => {
+    const server = await RealEtcd.start(1, { 'quota-backend-bytes': String(2 ** 22) });
+    const etcd = await clusterIn(server.urls);
+    try {
+      const { record, has } = shardKeys('test', 0);
+      const value = Buffer.alloc(100_000, 1);
+      let last = 0;
+      const fill = async () => {
+        for (;;) await etcd.transact([], [{ put: record(last + 1), value }]).then(() => last++);
+      };
+      for (const node of ['one', 'two']) {
+        await etcd.transact([], [{ put: has(node), value: '20' }]);
+      }
+      await t.throwsAsync(fill(), { instanceOf: EtcdFailure, message: /space exceeded/ });
+      t.true(last > 20);
+      t.true((await spaceOf(server.urls)).isRefusing);
+      await t.throwsAsync(etcd.transact([], [{ put: has('one'), value: '1' }]), {
+        message: /space exceeded/,
+      });
+      const { deleted, defragmented } = await makeRoom(server.urls, 'test', 1);
+      t.deepEqual([deleted, defragmented], [20, 1]);
+      t.false((await spaceOf(server.urls)).isRefusing);
+      await etcd.transact([], [{ put: record(last + 1), value }]);
+    } finally {
+      etcd.close();
+      await server.stop();
     }
-    await t.throwsAsync(fill(), { instanceOf: EtcdFailure, message: /space exceeded/ });
-    t.true(last > 20);
-    t.true((await spaceOf(server.urls)).isRefusing);
-    await t.throwsAsync(etcd.transact([], [{ put: has('one'), value: '1' }]), {
-      message: /space exceeded/,
-    });
-    const { deleted, defragmented } = await makeRoom(server.urls, 'test', 1);
-    t.deepEqual([deleted, defragmented], [20, 1]);
-    t.false((await spaceOf(server.urls)).isRefusing);
-    await etcd.transact([], [{ put: record(last + 1), value }]);
-  } finally {
-    etcd.close();
-    await server.stop();
-  }
-});
+  },
+);

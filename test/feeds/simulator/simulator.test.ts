@@ -10,6 +10,7 @@ import { catalogFileOf } from '../../../feeds/simulator/catalog-file.ts';
 import { type SimGame, scheduleUntil } from '../../../feeds/simulator/schedule.ts';
 import { type SimulatorOptions, startSimulator } from '../../../feeds/simulator/server.ts';
 import { nativeAdapter } from '../../../feeds/venues/native/frames.ts';
+import { longTest } from '../../long-test.ts';
 import { until } from '../until.ts';
 
 const START = Date.parse('2026-10-04T12:00:00.000Z');
@@ -150,7 +151,7 @@ test('feeds/simulator/server.ts: other paths are refused', async (t) => {
   t.is((await fetch(`http://127.0.0.1:${sim.port}/venue_a`)).status, 426);
 });
 
-test('feeds/simulator/server.ts: many snapshots at once cut no slow reader off', async (t) => {
+longTest('feeds/simulator/server.ts: many snapshots at once cut no slow reader off', async (t) => {
   const lateMs = START + 15 * 24 * HOUR;
   const sim = await simulator(t, { firstStartMs: START, nowMs: () => lateMs });
   const { frames, subscribe } = await client(t, sim.urls.venue_a);

@@ -5,6 +5,7 @@ import test from 'ava';
 import type { Reply, ResultTick } from '../../../../engine/rules/messages.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
 import { Unavailable } from '../../../../engine/threads/unavailable.ts';
+import { longTest } from '../../../long-test.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import {
   breakShard,
@@ -104,20 +105,23 @@ test('T140, S25: a shard that is down refuses a result for all; one that fails a
   await engine.close();
 });
 
-test('S25: a shard that a crash kept a correction from is given it at the next start', async (t) => {
-  const dir = tempDir(t);
-  const first = await openShards(dir, { shards: 2 });
-  await trade(first);
-  must(await first.settle(YES));
-  const before = crashedCopy(t, dir);
-  t.like(read(await first.settle(NO, CORRECT)), { correctedTrades: 8 });
-  const hash = await first.stateHash();
-  await first.close();
-  const shard = path.join(dir, 'shard-1');
-  rmSync(shard, { recursive: true });
-  cpSync(path.join(before, 'shard-1'), shard, { recursive: true });
-  const second = await openShards(dir, { shards: 2 });
-  t.is(await second.stateHash(), hash);
-  t.like(read(await second.settle(NO, CORRECT)), { isNew: false });
-  await second.close();
-});
+longTest(
+  'S25: a shard that a crash kept a correction from is given it at the next start',
+  async (t) => {
+    const dir = tempDir(t);
+    const first = await openShards(dir, { shards: 2 });
+    await trade(first);
+    must(await first.settle(YES));
+    const before = crashedCopy(t, dir);
+    t.like(read(await first.settle(NO, CORRECT)), { correctedTrades: 8 });
+    const hash = await first.stateHash();
+    await first.close();
+    const shard = path.join(dir, 'shard-1');
+    rmSync(shard, { recursive: true });
+    cpSync(path.join(before, 'shard-1'), shard, { recursive: true });
+    const second = await openShards(dir, { shards: 2 });
+    t.is(await second.stateHash(), hash);
+    t.like(read(await second.settle(NO, CORRECT)), { isNew: false });
+    await second.close();
+  },
+);

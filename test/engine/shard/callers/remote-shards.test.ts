@@ -13,6 +13,7 @@ import { FurtherEnds } from '../../../../engine/shard/callers/further-ends.ts';
 import { RemoteShards } from '../../../../engine/shard/callers/remote-shards.ts';
 import type { Shards, ShardsOptions } from '../../../../engine/shard/callers/shards.ts';
 import { Unavailable } from '../../../../engine/threads/unavailable.ts';
+import { longTest } from '../../../long-test.ts';
 import { variantsOfRun } from '../../../model/seeds.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { breakShard, openShards, tempDir, untilReady } from '../engine-process.ts';
@@ -110,37 +111,40 @@ test('D73: what one caller was answered, the other sees', async (t) => {
   await engine.close();
 });
 
-test('D75, L7, hard trade limits: of a key whose orders two callers send, to several shards', async (t) => {
-  const { engine, remote, passed } = await calledTwice(t, { shards: 4 });
-  engine.tick(quoteTick({ yesAskContracts: 100_000 }));
-  await engine.drained();
-  const perDay = 200;
-  const many = { newPerMinute: 10_000, newPerDay: 10_000, closingPerMinute: 10_000 };
-  const keyLimits = { ...many, newPerDay: perDay };
-  const counting = { keyId: KEY, keyLimits, accountLimits: many, elsewhere: null };
-  let number = 0;
-  const codes = (by: Trading, accounts: readonly string[], count: number) => {
-    return Promise.all(
-      Array.from({ length: count }, async (_, n) => {
-        const account = accounts[n % accounts.length]!;
-        const order = buy(account, { counting, idempotencyKey: `${number++}` });
-        const reply = await trade(by, order);
-        return reply.ok ? 'ok' : reply.code;
-      }),
-    );
-  };
-  // The further caller sends the owner's own orders, and meanwhile the key leaves home.
-  const known = await codes(remote, [OWNER], 20);
-  t.is(passed(), 0);
-  const atOnce = [codes(remote, [OWNER], 60), codes(engine, [ACME, ZOO], 60)];
-  for (const some of await Promise.all(atOnce)) known.push(...some);
-  known.push(...(await codes(remote, [OWNER], 150)));
-  t.is(known.filter((code) => code === 'ok').length, perDay);
-  t.is(known.filter((code) => code === 'rate_limited').length, known.length - perDay);
-  t.true(passed() >= 150, 'passed on once the key had left home');
-  t.deepEqual((await engine.audit()).problems, []);
-  await engine.close();
-});
+longTest(
+  'D75, L7, hard trade limits: of a key whose orders two callers send, to several shards',
+  async (t) => {
+    const { engine, remote, passed } = await calledTwice(t, { shards: 4 });
+    engine.tick(quoteTick({ yesAskContracts: 100_000 }));
+    await engine.drained();
+    const perDay = 200;
+    const many = { newPerMinute: 10_000, newPerDay: 10_000, closingPerMinute: 10_000 };
+    const keyLimits = { ...many, newPerDay: perDay };
+    const counting = { keyId: KEY, keyLimits, accountLimits: many, elsewhere: null };
+    let number = 0;
+    const codes = (by: Trading, accounts: readonly string[], count: number) => {
+      return Promise.all(
+        Array.from({ length: count }, async (_, n) => {
+          const account = accounts[n % accounts.length]!;
+          const order = buy(account, { counting, idempotencyKey: `${number++}` });
+          const reply = await trade(by, order);
+          return reply.ok ? 'ok' : reply.code;
+        }),
+      );
+    };
+    // The further caller sends the owner's own orders, and meanwhile the key leaves home.
+    const known = await codes(remote, [OWNER], 20);
+    t.is(passed(), 0);
+    const atOnce = [codes(remote, [OWNER], 60), codes(engine, [ACME, ZOO], 60)];
+    for (const some of await Promise.all(atOnce)) known.push(...some);
+    known.push(...(await codes(remote, [OWNER], 150)));
+    t.is(known.filter((code) => code === 'ok').length, perDay);
+    t.is(known.filter((code) => code === 'rate_limited').length, known.length - perDay);
+    t.true(passed() >= 150, 'passed on once the key had left home');
+    t.deepEqual((await engine.audit()).problems, []);
+    await engine.close();
+  },
+);
 
 test('D74, D10: a shard that fails is busy for a further caller too, and then is back', async (t) => {
   const { engine, remote } = await calledTwice(t);

@@ -14,6 +14,7 @@ import { identityOf } from '../../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../../engine/shard/store/shard-log.ts';
 import { NotLeader, Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { verifyShard } from '../../../../engine/verify/verify.ts';
+import { longTest } from '../../../long-test.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { EtcdDouble } from '../../replication/etcd-double.ts';
 import { openShards, tempDir } from '../engine-process.ts';
@@ -152,31 +153,34 @@ test("N150: a follower that stops has a checkpoint of all that it has, and its l
   etcd.stop();
 });
 
-test('N105, N112: a leader whose lease has ended answers nothing more, and follows', async (t) => {
-  const etcd = await EtcdDouble.start();
-  const [first, second] = [tempDir(t), tempDir(t)];
-  const one = await openNode(first, etcd, 'one');
-  const before = await trade(one, 0, 20);
-  const two = await openNode(second, etcd, 'two');
-  await eventually('the second node has all', isFollowing(two));
-  etcd.expire();
-  await eventually('the second node leads', isLeading(two));
-  // Nobody asks it for anything.
-  await eventually('the first node follows', isFollowing(one));
-  t.deepEqual(tradesIn(await trade(two, 0, 20)), tradesIn(before));
-  etcd.expire();
-  await eventually('the first node leads again', isLeading(one));
-  await t.throwsAsync(order(two, 20), { instanceOf: Unavailable });
-  await trade(one, 20, 21);
-  await eventually('the second node follows again', isFollowing(two));
-  await eventually('and has all', () => recordsIn(second).length === recordsIn(first).length);
-  await two.close();
-  await one.close();
-  await openNode(second, etcd, 'two').then((node) => node.close());
-  await openNode(first, etcd, 'one').then((node) => node.close());
-  t.deepEqual(recordsIn(first).slice(0, recordsIn(second).length), recordsIn(second));
-  etcd.stop();
-});
+longTest(
+  'N105, N112: a leader whose lease has ended answers nothing more, and follows',
+  async (t) => {
+    const etcd = await EtcdDouble.start();
+    const [first, second] = [tempDir(t), tempDir(t)];
+    const one = await openNode(first, etcd, 'one');
+    const before = await trade(one, 0, 20);
+    const two = await openNode(second, etcd, 'two');
+    await eventually('the second node has all', isFollowing(two));
+    etcd.expire();
+    await eventually('the second node leads', isLeading(two));
+    // Nobody asks it for anything.
+    await eventually('the first node follows', isFollowing(one));
+    t.deepEqual(tradesIn(await trade(two, 0, 20)), tradesIn(before));
+    etcd.expire();
+    await eventually('the first node leads again', isLeading(one));
+    await t.throwsAsync(order(two, 20), { instanceOf: Unavailable });
+    await trade(one, 20, 21);
+    await eventually('the second node follows again', isFollowing(two));
+    await eventually('and has all', () => recordsIn(second).length === recordsIn(first).length);
+    await two.close();
+    await one.close();
+    await openNode(second, etcd, 'two').then((node) => node.close());
+    await openNode(first, etcd, 'one').then((node) => node.close());
+    t.deepEqual(recordsIn(first).slice(0, recordsIn(second).length), recordsIn(second));
+    etcd.stop();
+  },
+);
 
 test('N102, N106: without the cluster no order is answered, and none that was answered is lost', async (t) => {
   const etcd = await EtcdDouble.start();
@@ -225,7 +229,7 @@ test('N112: without etcd a leader answers no read after its lease', async (t) =>
   etcd.stop();
 });
 
-test('N166, N169: the lead moves amid orders, and each of them exists once', async (t) => {
+longTest('N166, N169: the lead moves amid orders, and each of them exists once', async (t) => {
   const etcd = await EtcdDouble.start();
   const [first, second] = [tempDir(t), tempDir(t)];
   const client = new EtcdClient([etcd.url]);
@@ -262,7 +266,7 @@ test('N166, N169: the lead moves amid orders, and each of them exists once', asy
   etcd.stop();
 });
 
-test('N109: a node whose log is another one does not follow, and loses nothing', async (t) => {
+longTest('N109: a node whose log is another one does not follow, and loses nothing', async (t) => {
   const etcd = await EtcdDouble.start();
   const [first, second] = [tempDir(t), tempDir(t)];
   const one = await openNode(first, etcd, 'one');

@@ -8,6 +8,7 @@ import type { Tick } from '../../../../engine/rules/messages.ts';
 import { ShardClient } from '../../../../engine/shard/callers/shard-client.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
 import { Unavailable } from '../../../../engine/threads/unavailable.ts';
+import { longTest } from '../../../long-test.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../../fixtures.ts';
 import { breakShard, openShards, stoppedShards, tempDir, untilReady } from '../engine-process.ts';
 import { flipByte } from '../environment.ts';
@@ -98,34 +99,37 @@ test.serial(
   },
 );
 
-test('D6: when a thread ends amid a flood, everybody is answered or busy, and what was answered is kept', async (t) => {
-  const engine = await openShards(tempDir(t), { queueDepthMax: 5000, checkpointEveryFacts: 500 });
-  engine.tick(quoteTick({ yesAskContracts: 10_000 }));
-  const orders = Array.from({ length: 1500 }, () => placeOrder({ contracts: 1 }));
-  const outcomes: Promise<'kept' | 'busy'>[] = [];
-  for (const [at, order] of orders.entries()) {
-    if (at % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
-    if (at === 700) void breakShard(engine, order.account);
-    const busy = (error: unknown) => {
-      if (error instanceof Unavailable) return 'busy' as const;
-      throw error;
-    };
-    outcomes.push(engine.call(order.account, order).then(() => 'kept' as const, busy));
-  }
-  const known = await Promise.all(outcomes);
-  t.true(known.includes('busy'));
-  await untilReady(engine);
-  for (const [at, order] of orders.entries()) {
-    if (known[at] === 'busy') continue;
-    const again = await engine.call(order.account, order);
-    t.true(again.ok && JSON.parse(again.body).replayed);
-  }
-  t.deepEqual(
-    engine.statuses().map(({ queued }) => queued),
-    [0],
-  );
-  await engine.close();
-});
+longTest(
+  'D6: when a thread ends amid a flood, everybody is answered or busy, and what was answered is kept',
+  async (t) => {
+    const engine = await openShards(tempDir(t), { queueDepthMax: 5000, checkpointEveryFacts: 500 });
+    engine.tick(quoteTick({ yesAskContracts: 10_000 }));
+    const orders = Array.from({ length: 1500 }, () => placeOrder({ contracts: 1 }));
+    const outcomes: Promise<'kept' | 'busy'>[] = [];
+    for (const [at, order] of orders.entries()) {
+      if (at % 100 === 0) await new Promise((resolve) => setImmediate(resolve));
+      if (at === 700) void breakShard(engine, order.account);
+      const busy = (error: unknown) => {
+        if (error instanceof Unavailable) return 'busy' as const;
+        throw error;
+      };
+      outcomes.push(engine.call(order.account, order).then(() => 'kept' as const, busy));
+    }
+    const known = await Promise.all(outcomes);
+    t.true(known.includes('busy'));
+    await untilReady(engine);
+    for (const [at, order] of orders.entries()) {
+      if (known[at] === 'busy') continue;
+      const again = await engine.call(order.account, order);
+      t.true(again.ok && JSON.parse(again.body).replayed);
+    }
+    t.deepEqual(
+      engine.statuses().map(({ queued }) => queued),
+      [0],
+    );
+    await engine.close();
+  },
+);
 
 test.serial('a catalog larger than the rings between the threads arrives whole', async (t) => {
   const engine = await shared();
@@ -280,7 +284,7 @@ test('D11: a catalog and switches sent while a shard is busy or restarts are tak
   await engine.close();
 });
 
-test('D10: a shard that fails at every start is listed with its reason', async (t) => {
+longTest('D10: a shard that fails at every start is listed with its reason', async (t) => {
   const lines: string[] = [];
   const note = (_details: object, line: string) => lines.push(line);
   const engine = await openShards(tempDir(t), { log: { info: note, error: note } });

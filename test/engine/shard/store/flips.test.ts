@@ -7,7 +7,7 @@ import { digest } from '../../../../engine/audit/digest.ts';
 import { LogReader } from '../../../../engine/log/log-reader.ts';
 import { identityOf } from '../../../../engine/shard/store/data-format.ts';
 import { goOn, stoppedServer } from '../../../api/stopped-server.ts';
-import { shareOf } from '../../../model/seeds.ts';
+import { shareOf, variantsOfRun } from '../../../model/seeds.ts';
 import { tempDir } from '../engine-process.ts';
 import { openShard } from '../environment.ts';
 import { flips, usedBytes } from '../flips.ts';
@@ -34,7 +34,7 @@ async function stopped(t: ExecutionContext) {
   return { shards, logBytes, work, state };
 }
 
-for (const kind of ['copy', 'stopped'] as const) {
+for (const kind of variantsOfRun(['stopped', 'copy'] as const)) {
   test.serial(`${SECTION} is found, or nothing reads it: ${kind}`, async (t) => {
     t.timeout(20 * 60_000);
     const { shards, logBytes, work, state } = await stopped(t);

@@ -3,6 +3,7 @@ import test from 'ava';
 import fc from 'fast-check';
 import type { BookTick, FrameReading } from '../../../../feeds/reading/venue.ts';
 import { kalshiAdapter } from '../../../../feeds/venues/kalshi/frames.ts';
+import { longTest } from '../../../long-test.ts';
 import { csvRows, goldenLines, jsonLines, sharedData } from '../../golden.ts';
 
 const wire = sharedData('wire-examples');
@@ -172,7 +173,7 @@ test('W23: seq is per sid over all markets; a reset starts over', (t) => {
   t.false(snapshot(1, 1, 'A'));
 });
 
-test('W12: a venue cannot make books without end', (t) => {
+longTest('W12: a venue cannot make books without end', (t) => {
   const adapter = kalshiAdapter({}, { recorded: true });
   const snapshot = (market: string) =>
     adapter.read({ type: 'orderbook_snapshot', msg: { market_ticker: market } }).rejected;

@@ -28,7 +28,7 @@ function blocksOf(heading: string): string[][] {
   return [...section!.matchAll(/```sh\n(.*?)```/gs)].map(([, block]) => block!.trim().split('\n'));
 }
 
-// Without etcd this one is shown as skipped, and a machine of the check has it.
+// Without etcd this one is shown as skipped.
 (etcdProgram === null ? test.skip : test.serial)(
   'O39: three nodes start, take over, make room and leave as the page of operators prints it',
   async (t) => {
