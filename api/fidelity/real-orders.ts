@@ -27,10 +27,19 @@ export type RealOrder = {
   fills: RealFill[];
 };
 
-export const COLUMNS = [
-  ...(['at', 'ticker', 'side', 'action', 'priceDollars', 'contracts', 'feeDollars'] as const),
-  ...(['orderId', 'placedAt', 'limitDollars'] as const),
+/** A file has all of these. */
+const NEEDED = [
+  'at',
+  'ticker',
+  'side',
+  'action',
+  'priceDollars',
+  'contracts',
+  'feeDollars',
 ] as const;
+/** A column that the file does not have is empty in every row. */
+const OPTIONAL = ['orderId', 'placedAt', 'limitDollars'] as const;
+const COLUMNS = [...NEEDED, ...OPTIONAL] as const;
 type Column = (typeof COLUMNS)[number];
 
 /** A row of the file, and where it is. */
@@ -91,7 +100,7 @@ function orderOf(row: Row): RealOrder {
 type Decimal = { decimals: number; least: number; most: number; form: string };
 const PRICE: Decimal = {
   ...{ decimals: 4, least: 1, most: 9999 },
-  form: 'must be between 0 and 1, with at most 4 decimals',
+  form: 'must be dollars between 0 and 1, as 0.40, with at most 4 decimals',
 };
 const SIZE: Decimal = {
   ...{ decimals: 2, least: 1, most: 1e13 },
@@ -103,9 +112,9 @@ const FEE: Decimal = {
 };
 
 function decimal(row: Row, name: Column, { decimals, least, most, form }: Decimal): number {
-  const match = /^(-?)(\d{1,11})(?:\.(\d*))?$/.exec(row.cells[name]);
+  const match = /^(-?)(?=\.?\d)(\d{0,11})(?:\.(\d*))?$/.exec(row.cells[name]);
   if (match === null) throw problem(row, name, form);
-  const [, sign, whole, fraction = ''] = match;
+  const [, sign, whole = '', fraction = ''] = match;
   const significant = fraction.replace(/0+$/, '');
   if (significant.length > decimals) throw problem(row, name, form);
   const value = Number(`${whole}${significant.padEnd(decimals, '0')}`);
@@ -135,24 +144,25 @@ function* rowsOf(csv: string): Generator<Row> {
   const lines = linesOf(csv.replace(/^\ufeff/, ''));
   const heading = lines.next().value as Line | undefined;
   if (heading === undefined) throw new Error('it is empty');
-  const names = heading.cells;
+  const names = heading.cells.map((name) => name.trim());
   for (const [at, name] of names.entries()) {
     if (names.indexOf(name) < at) throw problem(heading, name, 'is there twice');
     if (!COLUMNS.some((column) => column === name)) {
       throw problem(heading, name === '' ? `column ${at + 1}` : name, 'is no column of fills');
     }
   }
-  for (const name of COLUMNS) {
+  for (const name of NEEDED) {
     if (!names.includes(name)) throw problem(heading, name, 'is missing');
   }
   for (const { line, cells } of lines) {
-    if (cells.length === 1 && cells[0] === '') continue;
+    if (cells.every((cell) => cell.trim() === '')) continue;
     if (cells.length !== names.length) {
       const name = names[cells.length] ?? `column ${names.length + 1}`;
       throw problem({ line }, name, `the row has ${cells.length} cells, not ${names.length}`);
     }
+    const empty = OPTIONAL.map((name) => [name, '']);
     const named = names.map((name, at) => [name, cells[at]!.trim()]);
-    yield { line, cells: Object.fromEntries(named) };
+    yield { line, cells: Object.fromEntries([...empty, ...named]) };
   }
 }
 

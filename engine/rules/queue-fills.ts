@@ -309,7 +309,7 @@ class Fill {
     const aheadE2 = queue.aheadE2(order);
     const reachesE2 = printedE2 - this.#used(orders.col.account.get(order));
     const eatenE2 = Math.min(aheadE2, reachesE2);
-    queue.setAheadE2(order, aheadE2 - eatenE2);
+    if (aheadE2 !== UNKNOWN_AHEAD) queue.setAheadE2(order, aheadE2 - eatenE2);
     this.#credit(order, this.#volumeE2 - eatenE2, aheadE2);
     if (queue.has(order) && queue.isFarFromNoted(order)) notePlace(this.#on, order);
   }

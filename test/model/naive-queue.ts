@@ -36,6 +36,8 @@ export function fillModelFor(
   return quote.yesBidContracts === 0 && quote.yesAskContracts === 0 ? 'top_of_book' : 'book_depth';
 }
 
+const NOBODY_KNOWS = Number.MAX_SAFE_INTEGER;
+
 /** T145: the bids that an order rests among, and its price there. */
 function bidOf(order: Pick<ModelOrder, 'action' | 'marketSide' | 'limitPriceCents'>) {
   return order.action === 'buy'
@@ -48,7 +50,7 @@ export function join(state: ModelState, order: ModelOrder): void {
   const { levels } = marketOf(state, order.market);
   const { side, cents } = bidOf(order);
   const isKnown = levels?.isKnown === true;
-  const ahead = isKnown ? (levels.bids[side].get(cents * 100) ?? 0) : Number.MAX_SAFE_INTEGER;
+  const ahead = isKnown ? (levels.bids[side].get(cents * 100) ?? 0) : NOBODY_KNOWS;
   order.queue = { ahead, part: 0, turn: order.priority };
   order.noted = { ...order.queue };
 }
@@ -130,7 +132,7 @@ function print(state: ModelState, tick: PrintTick): void {
       // T238: what earlier orders of the account took of it is gone before it comes here.
       const comes = tick.contracts - (used.by.get(order.account) ?? 0);
       const eaten = Math.min(place.ahead, comes);
-      place.ahead -= eaten;
+      if (place.ahead !== NOBODY_KNOWS) place.ahead -= eaten;
       if (mayFill) credit(state, order, tick.contracts - eaten, used);
     }
     if (price >= tick.price) noteIfFar(order);

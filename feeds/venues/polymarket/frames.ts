@@ -348,20 +348,25 @@ function levelOf(entry: unknown): Level | null {
 /** Null is an empty side, undefined a side that is not readable. Sizes are not stated. */
 function topSide(value: unknown): Level | null | undefined {
   if (value === undefined || value === null || value === '') return null;
-  const price = priceOf(value);
+  const price = statedPrice(value);
   return price === null ? undefined : { price, size: 0 };
 }
 
 /** Null is an empty side, undefined a side that is not stated, or cannot be read. */
 function bestOf(value: unknown): PriceE4 | null | undefined {
-  const price = value === undefined ? null : priceOf(value);
+  const price = value === undefined ? null : statedPrice(value);
   if (price === null) return undefined;
   return isLevelPrice(price) ? price : null;
 }
 
-/** `0.01`, also as a number; null: it is no step of prices. */
+/** A best price or a step, also as a number. Rules W84, W101 (feeds/FORMATS.md). */
+function statedPrice(value: unknown): PriceE4 | null {
+  return priceOf(typeof value === 'number' ? String(value) : value);
+}
+
+/** Null: it is no step of prices. */
 function tickSizeOf(value: unknown): PriceE4 | null {
-  const step = priceOf(typeof value === 'number' ? String(value) : value);
+  const step = statedPrice(value);
   return step !== null && isLevelPrice(step) ? step : null;
 }
 

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { realOrdersOf } from '../../../api/fidelity/real-orders.ts';
 import type { Reconciliation } from '../../../api/fidelity/reconcile.ts';
 import { isoOf } from '../../../engine/base/units.ts';
 import { runHere } from '../../process/run-here.ts';
@@ -195,6 +196,26 @@ test.serial('X18, X19: an order that paper cannot have is said, and not compared
   t.like(orders[4], { paper: { feeDollars: 0.0167 }, gap: { costCents: 1, feeDollars: -0.0001 } });
 });
 
+test('X16, X17: a file as a spreadsheet writes it is read as a plain one', (t) => {
+  const heading = 'at,ticker,side,action,priceDollars,contracts,feeDollars';
+  const fill = `${at(30_000)},${MARKET},yes,buy,0.40,3,0.05`;
+  const plain = realOrdersOf(`${heading},orderId,placedAt,limitDollars\n${fill},,,\n`);
+  t.like(plain, [{ orderId: null, limit: null, fills: [{ priceE4: 4000, fee: 50_000 }] }]);
+  const variants = {
+    'the last columns are left out': `${heading}\n${fill}\n`,
+    'a mark of the bytes, CRLF, and no line end': `\ufeff${heading}\r\n${fill}`,
+    quotes: `"${heading.replaceAll(',', '","')}"\n"${fill.replaceAll(',', '","')}"\n`,
+    spaces: `${heading.replaceAll(',', ' , ')}\n${fill.replaceAll(',', ' , ')}\n`,
+    'no digit before the point': `${heading}\n${fill.replaceAll(',0.', ',.')}\n`,
+    'rows of empty cells': `${heading}\n${fill}\n,,,,,,\n\n`,
+  };
+  for (const [name, csv] of Object.entries(variants)) t.deepEqual(realOrdersOf(csv), plain, name);
+  for (const bare of ['', '.', '-', '-.']) {
+    const csv = `${heading}\n${fill.replace('0.05', bare)}\n`;
+    t.throws(() => realOrdersOf(csv), { message: /^line 2, feeDollars: must be a number/ }, bare);
+  }
+});
+
 test.serial('X16, X17: a file that cannot be read is refused by line and column', async (t) => {
   const [, first] = ORDERS;
   const changed = (nth: number, value: string) => {
@@ -215,8 +236,14 @@ test.serial('X16, X17: a file that cannot be read is refused by line and column'
     [changed(1, ''), 'line 3, ticker: is empty'],
     [changed(2, 'Yes'), 'line 3, side: must be yes or no'],
     [changed(3, 'bid'), 'line 3, action: must be buy or sell'],
-    [changed(4, '1'), 'line 3, priceDollars: must be between 0 and 1, with at most 4 decimals'],
-    [changed(4, '40c'), 'line 3, priceDollars: must be between 0 and 1, with at most 4 decimals'],
+    [
+      changed(4, '1'),
+      'line 3, priceDollars: must be dollars between 0 and 1, as 0.40, with at most 4 decimals',
+    ],
+    [
+      changed(4, '40c'),
+      'line 3, priceDollars: must be dollars between 0 and 1, as 0.40, with at most 4 decimals',
+    ],
     [changed(4, '0.41'), 'line 3, priceDollars: is beyond limitDollars'],
     [changed(5, '0'), 'line 3, contracts: must be a number above 0, with at most 2 decimals'],
     [changed(5, '1.005'), 'line 3, contracts: must be a number above 0, with at most 2 decimals'],

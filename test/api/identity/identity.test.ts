@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
+import { CatalogNumberTable } from '../../../api/identity/catalog-numbers.ts';
 import { ControlDamage, ControlTable } from '../../../api/identity/control-table.ts';
 import {
   type ControlTables,
@@ -211,8 +212,9 @@ test('V7: configured, else as set live, else default', async (t) => {
   const store = new ControlStore(temporaryDir(t));
   t.teardown(() => store.close());
   const log = { info() {}, warn() {}, error() {} };
+  const others = { selfReset: false, fillModel: 'top_of_book' } as const;
   const switchesOf = (venueData: boolean | null, trading: boolean | null) =>
-    new Switches({ venueData, trading, selfReset: false }, store, new FakeEngine(), log);
+    new Switches({ venueData, trading, ...others }, store, new FakeEngine(), log);
   t.like(switchesOf(null, null), { venueData: false, trading: true });
   await switchesOf(null, null).set('venueData', true);
   await switchesOf(null, null).set('trading', false);
@@ -225,7 +227,8 @@ test('V4: prices stop first here and start here last', async (t) => {
   t.teardown(() => store.close());
   const engine = new FakeEngine();
   const log = { info() {}, warn() {}, error() {} };
-  const config = { venueData: true, trading: true, selfReset: false };
+  const others = { selfReset: false, fillModel: 'top_of_book' } as const;
+  const config = { venueData: true, trading: true, ...others };
   const switches = new Switches(config, store, engine, log);
   const shown: [said: boolean, here: boolean][] = [];
   engine.broadcast = async ({ venueData }) => {
@@ -289,6 +292,26 @@ test('K64: names of numbers are stored in pieces, of which a change writes the l
   t.teardown(() => damaged.close());
   t.throws(() => damaged.numbers(), { message: /damaged: names \[.*\] are not the next/ });
 });
+
+test('K64: a change writes the pieces that have new names, and no earlier one', async (t) => {
+  const written: string[][] = [];
+  const write = async (changes: { key: string }[]) => {
+    written.push(changes.map(({ key }) => key.replace(/0+(?=\d)/, '')));
+  };
+  const values = { get: () => undefined, putting: (key: string) => ({ key }) };
+  const table = new CatalogNumberTable(...([values, {}, { write }] as never as TableParts));
+  const names = (count: number) => Array.from({ length: count }, (_, at) => `venue_a/T${at}`);
+  for (const count of [600, 601, 760]) {
+    await table.put({ marketNames: names(count), instrumentIds: [] });
+  }
+  t.deepEqual(written, [
+    ['numbers', ...[0, 250, 500].map((first) => `marketNames/${first}`)],
+    ['marketNames/500'],
+    ['marketNames/500', 'marketNames/750'],
+  ]);
+});
+
+type TableParts = ConstructorParameters<typeof CatalogNumberTable>;
 
 /** How many pieces of each list a store has. */
 async function piecesIn(directory: string): Promise<number[]> {

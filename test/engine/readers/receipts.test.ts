@@ -231,6 +231,20 @@ test('T186: what meets an order beside a print is told too, also while its book 
   await shard.close();
 });
 
+test('T239: prints at the price of an order leave unknown what is ahead of it', async (t) => {
+  const { dataDir, shard } = await begun(t, 'queue');
+  shard.run([whole(0, YES, NO), unknown(1)]);
+  const bid = placeOrder({ atMs: at(2), limitPriceCents: 40, contracts: 5 });
+  shard.run([bid]);
+  shard.run([print(3, 4000, 90_000), print(4, 3900, 200)]);
+  shard.run([whole(5, [[4000, 300]], NO), print(6, 4000, 100)]);
+  const receipt = await receiptOf(dataDir, { order: bid.orderId });
+  const queue = { aheadAtArrivalE2: null, aheadBeforeE2: null };
+  t.like(receipt!.fills, [{ atMs: at(4), contracts: 2, queue }]);
+  t.like(receipt!.fills[1], { atMs: at(6), contracts: 1, queue: { ...queue, aheadBeforeE2: 0 } });
+  await shard.close();
+});
+
 test('T187: other models note little: 13 bytes of a taker, and nothing of a maker', async (t) => {
   const { dataDir, shard } = await begun(t, 'top_of_book');
   const [buy, bid] = [

@@ -81,6 +81,19 @@ test('B14: stated prices that agree, are partly stated, or of an empty side, end
   t.is(price(), 'unknown');
 });
 
+test('W101: best prices that are numbers are compared, and are a top without a book', (t) => {
+  const { connection, price } = connected('polymarket');
+  const stated = (best_bid: number, best_ask: number) => {
+    return { event_type: 'best_bid_ask', asset_id: 'A', best_bid, best_ask };
+  };
+  connection.frame(stated(0.4, 0.45), 0);
+  t.is(price(), '40/45');
+  connection.frame(book(['0.45'], ['0.47']), 500);
+  connection.frame(stated(0.45, 0.47), 1000);
+  for (const atMs of [2000, 2250]) connection.frame(stated(0.52, 0.53), atMs);
+  t.is(price(), 'unknown');
+});
+
 test('B14: the best prices of a frame are those after all of its changes', (t) => {
   const { connection, price } = connected('polymarket');
   connection.frame(book(['0.45', '0.44'], ['0.47']), 0);

@@ -5,6 +5,7 @@ import test from 'ava';
 import { ByteWriter } from '../../../../engine/format/bytes.ts';
 import { writeMessage } from '../../../../engine/format/codec.ts';
 import type { Tick } from '../../../../engine/rules/messages.ts';
+import { ShardClient } from '../../../../engine/shard/callers/shard-client.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
 import { Unavailable } from '../../../../engine/threads/unavailable.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../../fixtures.ts';
@@ -172,6 +173,35 @@ test('D9: a shard whose file is gone or empty, or whose log is damaged, is out o
     const reply = await asked(account);
     t.is(JSON.parse(reply.ok ? reply.body : '{}').positionsCount, 1);
   }
+  await engine.close();
+});
+
+test.serial('K62: a shard that did not take a catalog gets the next one whole', async (t) => {
+  const engine = await openShards(tempDir(t));
+  const { deliver } = ShardClient.prototype;
+  t.teardown(() => {
+    ShardClient.prototype.deliver = deliver;
+  });
+  const kinds: string[] = [];
+  const take = async (name: string, isTaken: boolean) => {
+    ShardClient.prototype.deliver = function (command) {
+      kinds.push('change' in command ? 'change' : 'whole');
+      // As with a full disk.
+      return isTaken ? deliver.call(this, command) : Promise.resolve(null);
+    };
+    const marketNames = [...catalog.marketNames, `venue_a/${name}`];
+    catalog = { ...catalog, marketNames };
+    await engine.setCatalog(catalog);
+  };
+  let catalog = CATALOG;
+  await take('T10', true);
+  await take('T11', false);
+  await take('T12', true);
+  await take('T13', true);
+  t.deepEqual(kinds, ['change', 'change', 'whole', 'change']);
+  const [account, market] = [uuidOf(1), CATALOG.marketNames.length + 3];
+  engine.tick({ kind: 'status', atMs: NOON_MS, source: 0, market, status: 'open' });
+  t.true((await engine.call(account, { ...portfolio, account })).ok);
   await engine.close();
 });
 
