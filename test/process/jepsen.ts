@@ -33,13 +33,13 @@ for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.e
 const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-jepsen-'));
 const out = (line: string) => process.stdout.write(`${line}\n`);
 const startedMs = performance.now();
-const { breaches, played, acknowledged, results, counts, errors } = await playFaults(dir, {
+const { breaches, played, acknowledged, changes, results, counts, errors } = await playFaults(dir, {
   ...{ faults, seed, shards, callers, progress: out },
 });
 const seconds = Math.round((performance.now() - startedMs) / 1000);
 out(
   `jepsen ${breaches.length === 0 ? 'ok' : 'FAILED'}: ${seconds} s, seed ${seed}, ${played.length} ` +
-    `faults, ${acknowledged} orders acknowledged, ${results} results, ${breaches.length} breaches; ` +
+    `faults, ${acknowledged} orders acknowledged, ${changes} changes of users and keys, ${results} results, ${breaches.length} breaches; ` +
     Object.entries(counts)
       .map(([what, n]) => `${what} ${n}`)
       .join(', '),

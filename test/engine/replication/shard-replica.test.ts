@@ -283,14 +283,23 @@ test('N111: of two nodes that take the lead at once one has it, and the lease of
   t.teardown(() => etcd.stop());
   // Both have found no leader, and have a lease, before one of them puts its key.
   etcd.holdBack('lease/grant', 2);
-  const both = [new Node([etcd.url], 'one'), new Node([etcd.url], 'two')];
-  await eventually('one of them leads', () => both.some((node) => node.leads));
+  const long = { leaseSeconds: 3600 };
+  const [one, two] = [new Node([etcd.url], 'one', long), new Node([etcd.url], 'two', long)];
+  const both = [one, two];
+  t.teardown(() => Promise.all(both.map((node) => node.end())));
+  const transact = two.etcd.transact.bind(two.etcd);
+  two.etcd.transact = async (...args) => {
+    const [, ifSo] = args;
+    if (ifSo.some((each) => 'put' in each && each.put.endsWith('/leader'))) {
+      await eventually('the first leads', () => one.leads);
+    }
+    return await transact(...args);
+  };
+  await eventually('the first leads', () => one.leads);
   await eventually('one lease is left', () => etcd.leases === 1);
-  const [leader, other] = both[0]!.leads ? both : both.toReversed();
-  await leader!.append('a');
-  await eventually('the other one follows', () => other!.log.length === 1);
-  t.false(other!.leads);
-  await Promise.all(both.map((node) => node.end()));
+  await one.append('a');
+  await eventually('the other one follows', () => two.log.length === 1);
+  t.false(two.leads);
 });
 
 test('N103, N111: the head has the epoch of the leader, before its first record', async (t) => {

@@ -109,6 +109,11 @@ export class Cluster {
     return cluster;
   }
 
+  /** The token of the admin listener, which is in every copy of the first directory. */
+  get adminToken(): string {
+    return readFileSync(path.join(this.nodes[0]!.dataDir, 'admin.token'), 'utf8').trim();
+  }
+
   /** Starts a node that does not run, and resolves once it listens. */
   async runNode(at: number): Promise<void> {
     const node = this.nodes[at]!;

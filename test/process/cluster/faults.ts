@@ -1,7 +1,8 @@
 /**
  * Faults of a cluster under callers, one after another, and what must hold after each and at the end:
  * each acknowledged order is there once on every node, nobody reads back in time, a market has one
- * result, and the logs and states of all nodes are equal.
+ * result whoever says it where, each user and key is there, no ended key is let in, and the logs and
+ * states of all nodes are equal.
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -12,10 +13,11 @@ import { Shards } from '../../../engine/shard/callers/shards.ts';
 import { identityOf } from '../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../engine/shard/store/shard-log.ts';
 import { createRandomSource, type RandomSource } from '../../model/random-source.ts';
-import { allRows } from '../client.ts';
+import { allRows, type Json } from '../client.ts';
 import { eventually, run } from '../server.ts';
 import { ClusterCaller } from './callers.ts';
 import { Cluster, NODES } from './cluster.ts';
+import { ClusterOperators } from './operators.ts';
 
 /** What fails: the node that leads, another one, the member of etcd that leads, or more at once. */
 export const FAULTS = [
@@ -44,6 +46,8 @@ export type Outcome = {
   played: Played[];
   acknowledged: number;
   results: number;
+  /** Changes of users and keys that were answered. */
+  changes: number;
   counts: Record<string, number>;
   /** Error lines of the nodes, each once. */
   errors: string[];
@@ -84,6 +88,7 @@ class Trial {
   readonly #options: Options;
   readonly #random: RandomSource;
   readonly #callers: ClusterCaller[];
+  readonly #operators: ClusterOperators;
   readonly #breaches: string[] = [];
   readonly #played: Played[] = [];
   #results = 0;
@@ -97,21 +102,32 @@ class Trial {
       const random = createRandomSource(options.seed * 1000 + at);
       return new ClusterCaller(user, baseUrls, random, (what) => this.#breach(what));
     });
+    this.#operators = new ClusterOperators(
+      cluster.nodes,
+      cluster.adminToken,
+      this.#random,
+      (what) => this.#breach(what),
+    );
   }
 
   async play(): Promise<void> {
     const { faults, progress } = this.#options;
-    const tickers = await this.#choose();
     await this.#cluster.untilReady();
+    const { tickers, spare } = await eventually('instruments', () =>
+      this.#choose().catch(() => null),
+    );
     for (const caller of this.#callers) caller.start();
+    this.#operators.start();
     for (const fault of faults) {
       await this.#progress();
       const sinceMs = performance.now();
+      const settled = this.#settle(spare.pop());
       await this.#play(fault);
       await this.#progress();
       const gapMs = Math.max(...this.#callers.map((caller) => longestWait(caller, sinceMs)));
       this.#played.push({ fault, gapMs });
       await this.#cluster.untilReady();
+      await settled;
       progress?.(`${fault}: ${Math.round(gapMs)} ms without an answer`);
       const resolved = tickers.pop();
       if (resolved !== undefined)
@@ -120,31 +136,44 @@ class Trial {
       this.#checkLogs();
       if (this.#breaches.length > 0) break;
     }
-    await Promise.all(this.#callers.map((caller) => caller.stop()));
+    await Promise.all([this.#operators.stop(), ...this.#callers.map((caller) => caller.stop())]);
+    await this.#operators.check();
     await this.#checkEnd();
   }
 
   outcome(): Outcome {
     const counts: Record<string, number> = {};
-    for (const caller of this.#callers) {
-      for (const [what, n] of caller.counts) counts[what] = (counts[what] ?? 0) + n;
+    for (const { counts: some } of [...this.#callers, this.#operators]) {
+      for (const [what, n] of some) counts[what] = (counts[what] ?? 0) + n;
     }
     return {
       ...{ breaches: this.#breaches, played: this.#played, results: this.#results, counts },
+      changes: this.#operators.changes,
       acknowledged: this.#callers.reduce((sum, { acknowledged }) => sum + acknowledged.size, 0),
       errors: errorsIn(this.#cluster.said),
     };
   }
 
   /** Instruments to trade, and markets to resolve meanwhile. */
-  async #choose(): Promise<string[]> {
+  async #choose(): Promise<{ tickers: string[]; spare: string[] }> {
     const { token } = this.#cluster.users[0]!;
     const { baseUrl } = this.#cluster.nodes[0]!;
     const listed = await allRows(token, `${baseUrl}/instruments?tradable=true`, 'instruments', 100);
     const chosen = listed.slice(0, INSTRUMENTS);
     for (const caller of this.#callers) caller.instrumentIds = chosen.map(({ id }) => id);
-    const tickers = chosen.map(({ listings }) => listings[0].venueMarketId as string);
-    return [...new Set(tickers)];
+    const tickersOf = (some: Json[]) => [
+      ...new Set(some.map(({ listings }) => listings[0].venueMarketId as string)),
+    ];
+    const tickers = tickersOf(chosen);
+    const spare = tickersOf(listed.slice(INSTRUMENTS)).filter((name) => !tickers.includes(name));
+    return { tickers, spare };
+  }
+
+  /** Amid a fault two operators contradict each other on a market, and at times its venue both. */
+  async #settle(ticker: string | undefined): Promise<void> {
+    if (ticker === undefined) return;
+    if (this.#random.oneIn(2)) this.#cluster.venues.resolve(ticker, 'yes');
+    await this.#operators.settle(`venue_a/${ticker}`);
   }
 
   /** Plays a fault to its end. */
@@ -311,6 +340,10 @@ class Trial {
         if (other !== fact.outcome) this.#breach(`${market} is ${fact.outcome} and ${other}`);
         results.set(market, fact.outcome);
       }
+    }
+    for (const [market, told] of this.#operators.settled) {
+      const has = results.get(market);
+      if (has !== told) this.#breach(`${market} was told to be ${told}, and is ${has}`);
     }
     this.#results = results.size;
   }
