@@ -6,7 +6,7 @@
 import { once } from 'node:events';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { type Command, InvalidArgumentError } from 'commander';
-import { RefusedError } from 'paperbook/client';
+import { RefusedError, type RequestOptions } from 'paperbook/client';
 import { type ErrorCode, errorBody } from '../base/errors.ts';
 import type { Scope } from '../identity/keys.ts';
 import { type ApiAnswer, type McpCaller, mcpServer } from '../mcp/mcp-server.ts';
@@ -59,7 +59,7 @@ async function serveMcp(flags: Flags): Promise<void> {
     dayCents: centsOf(maxDayDollars),
   };
   const spending = isCapped ? spendingCaps(caps, flags.session, prefix) : null;
-  const caller: McpCaller = { call: (asked) => callOverHttp(connection, asked, flags) };
+  const caller = callerOver(connection, flags);
   serveStdio(() => mcpServer({ version: DESCRIPTION_VERSION, tools, caller, caps: spending }));
   await once(process.stdin, 'close');
 }
@@ -74,21 +74,41 @@ function chosenToolsets({ trade, toolsets }: Flags): Toolset[] {
   return named.filter((name) => name !== 'trading' || trade === true);
 }
 
+/** Clients of the protocol give up after 60 seconds, and would never learn the key of an order. */
+const ANSWERS_WITHIN_MS = 45_000;
+
+/** Calls a server, and rejects if it has not answered in time, all tries together. Rule A178
+ * (api/RULES.md). */
+export function callerOver(
+  connection: AccountConnection,
+  flags: Pick<AccountFlags, 'org'>,
+  withinMs = ANSWERS_WITHIN_MS,
+): McpCaller {
+  return {
+    call: (asked) =>
+      callOverHttp(connection, asked, { flags, signal: AbortSignal.timeout(withinMs) }),
+  };
+}
+
 /** Errors of the connection name the server, as in other commands. */
 async function callOverHttp(
   { client, server }: AccountConnection,
   { operationId, param, query, body }: Asked,
-  flags: Flags,
+  { flags, signal }: { flags: Pick<AccountFlags, 'org'>; signal: AbortSignal },
 ): Promise<ApiAnswer> {
   const route = ROUTES.find(({ about }) => about?.operationId === operationId)!;
   const name = /\{(\w+)\}/.exec(route.path)?.[1];
-  const call = client[operationId as 'getPortfolio'] as (asked: object) => Promise<object>;
-  const asked = call({
+  const call = client[operationId as 'getPortfolio'] as (
+    asked: object,
+    init: RequestOptions,
+  ) => Promise<object>;
+  const input = {
     ...(name === undefined ? {} : { path: { [name]: param } }),
     ...(Object.keys(query).length === 0 ? {} : { query }),
     ...(body === null ? {} : { body }),
     ...(route.ofAccount ? headersOf(flags) : {}),
-  }).then(
+  };
+  const asked = call(input, { signal }).then(
     (answer) => ({ status: 200, body: JSON.stringify(answer) }),
     (error: unknown) => {
       if (!(error instanceof RefusedError)) throw error;

@@ -2,8 +2,8 @@
  * What accounts have chosen of realism, by the id of the account: a user's, or an organization's,
  * wherever that lives. Rules A140, D107 (api/RULES.md, engine/RULES.md).
  */
-import type { Uuid } from '../../engine/base/units.ts';
-import { isPreset, type Realism } from '../../engine/rules/realism.ts';
+import type { FillModelName, Uuid } from '../../engine/base/units.ts';
+import { isOtherModel, isPreset, type Realism } from '../../engine/rules/realism.ts';
 import type { ControlTable } from './control-table.ts';
 import type { ControlWriter } from './control-writer.ts';
 
@@ -28,6 +28,12 @@ export class RealismTable {
   /** Null: the preset `simple`. */
   of(account: Uuid): Realism | null {
     return this.#chosen.get(account) ?? null;
+  }
+
+  /** Whether an account has chosen another fill model than the server's. Rule T158. */
+  hasOther(server: FillModelName): boolean {
+    for (const { model } of this.#chosen.values()) if (isOtherModel(model, server)) return true;
+    return false;
   }
 
   /** A row is as the disk has it: another node has changed it, or a change came to nothing. */

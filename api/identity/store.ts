@@ -7,7 +7,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import type { EpochMs, MarketNumber, Uuid } from '../../engine/base/units.ts';
+import type { EpochMs, FillModelName, MarketNumber, Uuid } from '../../engine/base/units.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
@@ -232,6 +232,14 @@ export class ControlStore {
 
   switches(): StoredSwitches {
     return this.#values.get('switches') ?? {};
+  }
+
+  /**
+   * Whether an account has chosen another fill model than the server's, now or before. A choice may
+   * differ since the server has another model. Rule T158 (engine/RULES.md).
+   */
+  followsBooks(server: FillModelName): boolean {
+    return this.switches().followsBooks === true || this.realism.hasOther(server);
   }
 
   async putSwitches(switches: StoredSwitches): Promise<void> {

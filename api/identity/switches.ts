@@ -45,7 +45,7 @@ export class SwitchFlags {
 }
 
 export class Switches extends SwitchFlags {
-  readonly #config: Pick<Config, 'venueData' | 'trading'>;
+  readonly #config: Pick<Config, 'venueData' | 'trading' | 'fillModel'>;
   readonly #selfReset: boolean;
   readonly #store: ControlStore;
   readonly #engine: Pick<Engine, 'broadcast' | 'nowMs'>;
@@ -57,7 +57,7 @@ export class Switches extends SwitchFlags {
   #changes: Promise<void> = Promise.resolve();
 
   constructor(
-    config: Pick<Config, 'venueData' | 'trading' | 'selfReset'>,
+    config: Pick<Config, 'venueData' | 'trading' | 'selfReset' | 'fillModel'>,
     store: ControlStore,
     engine: Pick<Engine, 'broadcast' | 'nowMs'>,
     log: Log,
@@ -80,7 +80,7 @@ export class Switches extends SwitchFlags {
     return {
       venueData: this.#config.venueData ?? stored.venueData ?? DEFAULTS.venueData,
       trading: this.#config.trading ?? stored.trading ?? DEFAULTS.trading,
-      followsBooks: stored.followsBooks ?? false,
+      followsBooks: this.#store.followsBooks(this.#config.fillModel),
     };
   }
 
@@ -148,8 +148,11 @@ export class Switches extends SwitchFlags {
   /** Sizes and queues count in every shard from now on, and after each start. Rule T158. */
   followBooks(): Promise<void> {
     const change = this.#changes.then(async () => {
+      const stored = this.#store.switches();
+      if (stored.followsBooks !== true) {
+        await this.#store.putSwitches({ ...stored, followsBooks: true });
+      }
       if (this.#followsBooks) return;
-      await this.#store.putSwitches({ ...this.#store.switches(), followsBooks: true });
       this.#followsBooks = true;
       await this.#broadcast(this.venueData);
     });

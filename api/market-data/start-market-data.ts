@@ -39,7 +39,7 @@ export type MarketDataParts = {
   config: Config;
   log: Log;
   stack: CleanupStack;
-  identity: LiveCatalogParts['identity'] & Pick<ControlStore, 'switches'> & ResultStore;
+  identity: LiveCatalogParts['identity'] & Pick<ControlStore, 'followsBooks'> & ResultStore;
   engine: ResultEngine &
     Pick<Shards, 'packedTicks' | 'setCatalog' | 'setFees' | 'settle' | 'drained' | 'held'>;
   /** By shard, the report of its start; null: it could not be opened. */
@@ -115,7 +115,7 @@ export async function startMarketData(
   const intake = new TickIntake({ engine, voids, bus, isFeedClock, results });
   const venues = [...new Set(config.feeds.map(({ venue }) => venue))];
   const markets = (named: number) => catalog.marketsToWatch(venues, named);
-  const needs = new BookNeeds(config.fillModel, identity.switches().followsBooks ?? false);
+  const needs = new BookNeeds(config.fillModel, identity.followsBooks(config.fillModel));
   const feeds = new LiveFeeds({ config, needs, markets, intake, nowMs, log });
   stack.add(() => feeds.close());
 

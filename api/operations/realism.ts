@@ -4,7 +4,7 @@
  */
 import { Type } from '@sinclair/typebox';
 import type { Uuid } from '../../engine/base/units.ts';
-import { PRESETS, type Realism } from '../../engine/rules/realism.ts';
+import { isOtherModel, PRESETS, type Realism } from '../../engine/rules/realism.ts';
 import { type AdapterName, LEVEL_ADAPTERS } from '../../feeds/reading/venue.ts';
 import { strict } from '../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
@@ -51,12 +51,13 @@ export async function changeRealism(
   change: RealismChange,
 ): Promise<Realism> {
   const { config, identity, switches, bookNeeds, log } = context;
-  const first = changed(realismOf(context, account), change);
+  const before = realismOf(context, account);
+  const first = changed(before, change);
   if (first.model === 'queue' && !hasLevels(config)) {
     throw new ApiError('not_configured', { status: NO_QUEUES.status, message: NO_LEVELS });
   }
-  const isServers = first.model === 'server' || first.model === config.fillModel;
-  if (!isServers) {
+  // Orders that were placed under the former choice keep it, also after a restart.
+  if ([before, first].some(({ model }) => isOtherModel(model, config.fillModel))) {
     await switches.followBooks();
     bookNeeds.raise();
   }

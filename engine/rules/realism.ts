@@ -3,11 +3,17 @@
  * types of schemas. Rules T158, T159 (engine/RULES.md).
  */
 
-import { FILL_MODELS, type Liquidity } from '../base/units.ts';
+import { FILL_MODELS, type FillModelName, type Liquidity } from '../base/units.ts';
 
 /** `server`: the model of PAPERBOOK_FILL_MODEL. */
 export const REALISM_MODELS = ['server', ...FILL_MODELS] as const;
 export type RealismModel = (typeof REALISM_MODELS)[number];
+
+/** Whether a choice is another model than the server's. */
+export function isOtherModel(model: RealismModel, server: FillModelName): boolean {
+  return model !== 'server' && model !== server;
+}
+
 export const FEE_CHOICES = ['none', 'venue'] as const;
 
 /** An account's choice, for the orders that it places from now on. */

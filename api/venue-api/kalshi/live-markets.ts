@@ -53,6 +53,7 @@ type Told = {
   status: MarketStatus;
   closesAtMs: EpochMs | null;
   resolvedAtMs: EpochMs | null;
+  result: MarketResult | null;
   contracts: Contracts;
   tradedCents: Cents;
   lastContracts: Contracts;
@@ -103,8 +104,11 @@ export class LiveMarkets {
         const told = this.#toldOf(tick.market);
         if (tick.kind === 'status') told.status = tick.status;
         else if (tick.kind === 'closing') told.closesAtMs = tick.closesAtMs;
-        else if (tick.kind === 'result') told.resolvedAtMs = tick.atMs;
-        else onTrade(this.#traded(told, tick, ticker));
+        else if (tick.kind === 'result') {
+          const { outcome, yesPayoutCents, noPayoutCents } = tick;
+          told.resolvedAtMs = tick.atMs;
+          told.result = { outcome, yesPayoutCents, noPayoutCents };
+        } else onTrade(this.#traded(told, tick, ticker));
       }),
     ];
     return () => {
@@ -210,8 +214,8 @@ export class LiveMarkets {
 }
 
 const NOTHING_TOLD: Told = {
-  ...{ status: 'open', closesAtMs: null, resolvedAtMs: null, contracts: 0, tradedCents: 0 },
-  ...{ lastContracts: 0, lastMs: 0, nth: 0 },
+  ...{ status: 'open', closesAtMs: null, resolvedAtMs: null, result: null },
+  ...{ contracts: 0, tradedCents: 0, lastContracts: 0, lastMs: 0, nth: 0 },
 };
 
 /** The id of a trade: the same by every way that it is asked for. */

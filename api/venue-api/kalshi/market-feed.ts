@@ -9,6 +9,7 @@ import type { Engine } from '../../base/engine.ts';
 import type { Log } from '../../base/logger.ts';
 import type { MarketBus, MarketEventOf } from '../../catalog/market-bus.ts';
 import type { Book, LiveMarkets, Top, VenueTrade } from './live-markets.ts';
+import { timesOf } from './market-views.ts';
 import type { VenueMarket, VenueMarkets } from './markets.ts';
 import { dollars, fp, seconds, timeText } from './words.ts';
 
@@ -304,20 +305,27 @@ export class MarketFeed {
     for (const follower of this.#trades) if (wants(follower, ticker)) follower.send('trade', text);
   }
 
+  /** Venues repeat themselves: only what differs from what was known is told. */
   #lived(tick: MarketEventOf<'status' | 'closing' | 'result'>): void {
     const market = this.#parts.markets.ofNumber(tick.market);
     if (market === undefined) return;
+    // As it was before this tick: `live` follows the bus after this.
+    const told = this.#parts.live.told(tick.market);
     const say = (event_type: string, fields: object) =>
       this.#tell({ market_ticker: market.ticker, event_type, ...fields });
     const at = seconds(tick.atMs);
     if (tick.kind === 'status') {
       const isOpen = tick.status === 'open';
+      if (isOpen === (told.status === 'open')) return;
       say(isOpen ? 'activated' : 'deactivated', { is_deactivated: !isOpen });
     } else if (tick.kind === 'closing') {
-      if (tick.closesAtMs !== null)
-        say('close_date_updated', { close_ts: seconds(tick.closesAtMs) });
+      const { closesAtMs } = tick;
+      if (closesAtMs === null || closesAtMs === timesOf(market, told.closesAtMs).closesAtMs) return;
+      say('close_date_updated', { close_ts: seconds(closesAtMs) });
     } else {
       const { outcome, yesPayoutCents } = tick;
+      const before = told.result;
+      if (before?.outcome === outcome && before.yesPayoutCents === yesPayoutCents) return;
       const result = outcome === 'void' ? 'scalar' : outcome;
       const settlement_value = dollars(yesPayoutCents);
       say('determined', { result, settlement_value, determination_ts: at });

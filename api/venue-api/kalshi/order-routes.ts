@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto';
 import { type Static, type TSchema, type TUnknown, Type } from '@sinclair/typebox';
 import {
   type Contracts,
+  type EpochMs,
   PAYOUT_CENTS,
   type PriceCents,
   type Uuid,
@@ -581,7 +582,7 @@ class OrderDesk {
       ...{ action: 'buy', instrumentId: null, ticker, side: isBid ? 'yes' : 'no', contracts },
       ...{ tradeId: null, netting: null },
       limitPriceCents: isBid ? yesCents : PAYOUT_CENTS - yesCents,
-      ...{ boundPriceCents: null, timeInForce, expiresAtMs: expiryOf(body) },
+      ...{ boundPriceCents: null, timeInForce, expiresAtMs: expiryOf(body, atMs) },
       ...{ routing: 'venue_a', statedProbPct: null, placedVia: caller.placedVia },
       ...{ placedPrivate: account.isPrivate, connection: null },
       ...{ mayOpen: caller.user.plan !== 'none', mayTrade: switches.trading },
@@ -624,12 +625,18 @@ function requireSupported(body: OrderFields): void {
 }
 
 /** In seconds. Only an order that rests may have one. */
-function expiryOf({ expiration_time: at, time_in_force: time }: OrderFields): number | null {
+function expiryOf(
+  { expiration_time: at, time_in_force: time }: OrderFields,
+  nowMs: EpochMs,
+): EpochMs | null {
   if (at === undefined || at === null) return null;
   if (time !== 'good_till_canceled') {
     throw invalidParameters('expiration_time goes with good_till_canceled only');
   }
-  return at * 1000;
+  const atMs = at * 1000;
+  if (atMs <= nowMs) throw invalidParameters('expiration_time must be in the future');
+  if (!Number.isSafeInteger(atMs)) throw invalidParameters('expiration_time is too far away');
+  return atMs;
 }
 
 const CLIENT_ID = /^[!-~]{1,128}$/;

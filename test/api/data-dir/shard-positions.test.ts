@@ -6,10 +6,13 @@ import test, { type ExecutionContext } from 'ava';
 import { loadConfig } from '../../../api/config/config.ts';
 import { startPaperbook, takeDataDir } from '../../../api/main.ts';
 import { backUp } from '../../../api/ops/backup.ts';
-import { verifyDataDir } from '../../../api/ops/verify.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { ALICE } from '../../engine/shard/environment.ts';
+import { longTest } from '../../long-test.ts';
+import { sharedVerifier } from '../ops/shared-verifier.ts';
 import { stoppedServer } from '../stopped-server.ts';
+
+const verifyDataDir = sharedVerifier();
 
 const SILENT = { info() {}, warn() {}, error() {} };
 
@@ -77,7 +80,7 @@ test.serial('D85: a shard of an older backup is found, and serves nobody', async
   t.deepEqual(await served(dataDir), []);
 });
 
-test.serial('D85: all of a backup is of one moment, and starts', async (t) => {
+longTest.serial('D85: all of a backup is of one moment, and starts', async (t) => {
   const { dataDir, copy } = await backedUp(t);
   t.deepEqual((await verifyDataDir(copy)).problems, []);
   await backUp(dataDir, copy);

@@ -212,8 +212,9 @@ test('V7: configured, else as set live, else default', async (t) => {
   const store = new ControlStore(temporaryDir(t));
   t.teardown(() => store.close());
   const log = { info() {}, warn() {}, error() {} };
+  const others = { selfReset: false, fillModel: 'top_of_book' } as const;
   const switchesOf = (venueData: boolean | null, trading: boolean | null) =>
-    new Switches({ venueData, trading, selfReset: false }, store, new FakeEngine(), log);
+    new Switches({ venueData, trading, ...others }, store, new FakeEngine(), log);
   t.like(switchesOf(null, null), { venueData: false, trading: true });
   await switchesOf(null, null).set('venueData', true);
   await switchesOf(null, null).set('trading', false);
@@ -226,7 +227,8 @@ test('V4: prices stop first here and start here last', async (t) => {
   t.teardown(() => store.close());
   const engine = new FakeEngine();
   const log = { info() {}, warn() {}, error() {} };
-  const config = { venueData: true, trading: true, selfReset: false };
+  const others = { selfReset: false, fillModel: 'top_of_book' } as const;
+  const config = { venueData: true, trading: true, ...others };
   const switches = new Switches(config, store, engine, log);
   const shown: [said: boolean, here: boolean][] = [];
   engine.broadcast = async ({ venueData }) => {

@@ -329,7 +329,7 @@ test.serial('A133: metrics count the requests of all listeners', async (t) => {
     return Number(line.exec(text)?.[1]);
   };
   let before = await count();
-  // What earlier requests add to it has come once it stays.
+  // Once it stays, all earlier requests are counted.
   for (let now = -1; now !== before; ) {
     now = before;
     await sleep(500);

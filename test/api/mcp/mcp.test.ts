@@ -1,5 +1,8 @@
 /** The Model Context Protocol, by its official client over both transports. */
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import {
@@ -9,9 +12,13 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import test, { type ExecutionContext } from 'ava';
+import { createClient } from 'paperbook/client';
+import { callerOver } from '../../../api/cli/mcp.ts';
 import { fitted } from '../../../api/mcp/fitted.ts';
 import { mcpServer } from '../../../api/mcp/mcp-server.ts';
 import { TOOLSETS, toolsFor } from '../../../api/mcp/tools.ts';
+import { apiRoutes } from '../../../api/operations/routes/api-routes.ts';
+import type { ServerContext } from '../../../api/operations/server-context.ts';
 import { productEntry } from '../../process/product.ts';
 import { IDS } from '../samples.ts';
 import { type Api, type Json, startApi } from '../support.ts';
@@ -165,6 +172,30 @@ test('A178: an order names its idempotency key, also where the outcome is unknow
     error: { message: 'the server did not answer in time' },
     idempotencyKey: 'mine',
   });
+});
+
+test('A178: a server that hangs is given up before a client of the protocol gives up', async (t) => {
+  const silent = createServer(() => {});
+  await once(silent.listen(0, '127.0.0.1'), 'listening');
+  t.teardown(() => {
+    silent.closeAllConnections();
+    silent.close();
+  });
+  const server = `http://127.0.0.1:${(silent.address() as AddressInfo).port}`;
+  const client = createClient({ baseUrl: `${server}/v1`, credential: 'svc_sk_x', retries: 4 });
+  const tools = toolsFor(apiRoutes({} as ServerContext), TOOLSETS, ['trade:write', 'markets:read']);
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  const caller = callerOver({ server, client }, {}, 200);
+  await mcpServer({ version: '1', tools, caller, caps: null }).connect(ours);
+  const asking = new Client({ name: 'a test', version: '1' });
+  await asking.connect(theirs);
+  const { error, idempotencyKey } = await answer(asking, 'place_order', ORDER, true);
+  t.is(error.message, `${server} did not answer in time`);
+  t.regex(idempotencyKey, /^mcp-/);
+  t.is(
+    await answer(asking, 'search_markets', { q: 'x' }, true),
+    `${server} did not answer in time`,
+  );
 });
 
 test('A180: a message counts as one request, and quotes as one for each instrument', async (t) => {

@@ -9,7 +9,7 @@ import { newUser } from '../../../api/identity/users.ts';
 import { request } from '../../process/client.ts';
 import { openStream } from '../stream-client.ts';
 import { type Json, startApi, TRADER_SCOPES } from '../support.ts';
-import { startWhole, type WholeServer } from '../whole-server.ts';
+import { sharedWhole, type WholeServer } from '../whole-server.ts';
 
 const ORDERS = { op: 'subscribe', channels: ['orders'] };
 const RESUME = { ...ORDERS, after: { orders: '0000000000000000' } };
@@ -39,65 +39,72 @@ async function buy(
   t.is((await request(token, 'POST', url, body, headers)).status, 200);
 }
 
+const shared = sharedWhole();
 const portOf = ({ origin }: WholeServer) => Number(new URL(origin).port);
 const codeOf = ({ status, body }: { status: number; body: Json }) => [status, body.error?.code];
 
-test('J37: whoever was removed from an organization gets none of its events, and no channel of it', async (t) => {
-  const server = await startWhole(t);
-  const [owner, member] = [
-    await newTrader(server, 'owner@example.org'),
-    await newTrader(server, 'member@example.org'),
-  ];
-  const { organizations } = server.paperbook.identity;
-  const { id, ...desk } = newOrganization({ slug: 'desk', name: 'Desk' }, Date.now());
-  await organizations.add({ id, ...desk });
-  const join = (userId: string, role: 'owner' | 'member') => {
-    return organizations.putMember({ organizationId: id, userId, role, createdAtMs: 1 });
-  };
-  await join(owner.id, 'owner');
-  await join(member.id, 'member');
-  const headers = { 'x-service-org': id };
-  const [watching, idle] = [
-    await openStream(t, portOf(server), { token: member.token, headers }),
-    await openStream(t, portOf(server), { token: member.token, headers }),
-  ];
-  t.is((await watching.ask(ORDERS)).status, 200);
-  t.true((await watching.next()).snapshot);
-  await buy(t, server, owner.token, headers);
-  t.is((await watching.next()).data.type, 'trade_opened');
+test.serial(
+  'J37: whoever was removed from an organization gets none of its events, and no channel of it',
+  async (t) => {
+    const server = await shared();
+    const [owner, member] = [
+      await newTrader(server, 'owner@example.org'),
+      await newTrader(server, 'member@example.org'),
+    ];
+    const { organizations } = server.paperbook.identity;
+    const { id, ...desk } = newOrganization({ slug: 'desk', name: 'Desk' }, Date.now());
+    await organizations.add({ id, ...desk });
+    const join = (userId: string, role: 'owner' | 'member') => {
+      return organizations.putMember({ organizationId: id, userId, role, createdAtMs: 1 });
+    };
+    await join(owner.id, 'owner');
+    await join(member.id, 'member');
+    const headers = { 'x-service-org': id };
+    const [watching, idle] = [
+      await openStream(t, portOf(server), { token: member.token, headers }),
+      await openStream(t, portOf(server), { token: member.token, headers }),
+    ];
+    t.is((await watching.ask(ORDERS)).status, 200);
+    t.true((await watching.next()).snapshot);
+    await buy(t, server, owner.token, headers);
+    t.is((await watching.next()).data.type, 'trade_opened');
 
-  await organizations.removeMember(id, member.id);
-  await buy(t, server, owner.token, headers);
-  const ended = await watching.next();
-  t.like(ended, { channel: 'orders', ended: true, error: { code: 'organization_forbidden' } });
-  for (const client of [watching, idle]) {
-    for (const message of [ORDERS, RESUME]) {
-      t.deepEqual(codeOf(await client.ask(message)), [403, 'organization_forbidden']);
+    await organizations.removeMember(id, member.id);
+    await buy(t, server, owner.token, headers);
+    const ended = await watching.next();
+    t.like(ended, { channel: 'orders', ended: true, error: { code: 'organization_forbidden' } });
+    for (const client of [watching, idle]) {
+      for (const message of [ORDERS, RESUME]) {
+        t.deepEqual(codeOf(await client.ask(message)), [403, 'organization_forbidden']);
+      }
+      const order = { action: 'buy', type: 'market', side: 'yes', count: 1 };
+      const placed = { ...order, instrumentId: server.instrumentIds[0], idempotencyKey: 'none' };
+      const answer = await client.ask({ op: 'place', order: placed });
+      t.deepEqual(codeOf(answer), [403, 'organization_forbidden']);
+      t.deepEqual(client.waiting, []);
     }
-    const order = { action: 'buy', type: 'market', side: 'yes', count: 1 };
-    const placed = { ...order, instrumentId: server.instrumentIds[0], idempotencyKey: 'none' };
-    const answer = await client.ask({ op: 'place', order: placed });
-    t.deepEqual(codeOf(answer), [403, 'organization_forbidden']);
-    t.deepEqual(client.waiting, []);
-  }
-  await join(member.id, 'member');
-  t.is((await watching.ask(RESUME)).status, 200);
-  for (let event = 0; event < 2; event++) t.true((await watching.next()).replayed);
-});
+    await join(member.id, 'member');
+    t.is((await watching.ask(RESUME)).status, 200);
+    for (let event = 0; event < 2; event++) t.true((await watching.next()).replayed);
+  },
+);
 
-test('J37: a key that was revoked gets no event, though its connection has not been looked at', async (t) => {
-  const server = await startWhole(t);
-  const trader = await newTrader(server, 'trader@example.org');
-  const { key, token } = newKey(trader.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now() + 1);
-  await server.paperbook.identity.putKey(key);
-  const client = await openStream(t, portOf(server), { token });
-  await client.ask(ORDERS);
-  await client.next();
-  await server.paperbook.identity.putKey({ ...key, revokedAtMs: Date.now() });
-  await buy(t, server, trader.token);
-  t.is((await client.closed).code, 4401);
-  t.deepEqual(client.waiting, []);
-});
+test.serial(
+  'J37: a key that was revoked gets no event, though its connection has not been looked at',
+  async (t) => {
+    const server = await shared();
+    const trader = await newTrader(server, 'trader@example.org');
+    const { key, token } = newKey(trader.id, { scopes: TRADER_SCOPES! }, 'cli', Date.now() + 1);
+    await server.paperbook.identity.putKey(key);
+    const client = await openStream(t, portOf(server), { token });
+    await client.ask(ORDERS);
+    await client.next();
+    await server.paperbook.identity.putKey({ ...key, revokedAtMs: Date.now() });
+    await buy(t, server, trader.token);
+    t.is((await client.closed).code, 4401);
+    t.deepEqual(client.waiting, []);
+  },
+);
 
 test('J37, I66: an organization service is asked at each subscription; later messages wait for it', async (t) => {
   const organization = { id: '0195d3a0-0000-7000-8000-0000000000aa', slug: 'acme', name: 'A' };

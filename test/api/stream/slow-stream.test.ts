@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { quoteTick } from '../../engine/fixtures.ts';
+import { longTest } from '../../long-test.ts';
 import { NOW_MS } from '../samples.ts';
 import { catalogOfMany, openStream, patched } from '../stream-client.ts';
 import { type Api, type Json, startApi } from '../support.ts';
@@ -97,25 +98,28 @@ test('J16: a client that reads no answers is dropped, and closed with 4408', asy
   t.is((await client.closed).code, 4408);
 });
 
-test('J15: a client that reads nothing is disconnected, and is no connection of its account any more', async (t) => {
-  const catalog = catalogOfMany(INSTRUMENTS);
-  const api = await startApi(t, { catalog });
-  const open = () => openStream(t, api.port, { token: api.token });
-  const slow = await open();
-  const channels = catalog.instrumentIds.map((id) => `quotes:${id}`);
-  await slow.ask({ op: 'subscribe', channels });
-  for (let others = 1; others < 20; others++) await open();
-  slow.pause();
-  await changeAll(api, 130);
-  await t.throwsAsync(open());
-  const deadlineMs = performance.now() + 60_000;
-  let isOpen = false;
-  while (!isOpen && performance.now() < deadlineMs) {
-    await sleep(500);
-    isOpen = await open().then(
-      () => true,
-      () => false,
-    );
-  }
-  t.true(isOpen);
-});
+longTest(
+  'J15: a client that reads nothing is disconnected, and is no connection of its account any more',
+  async (t) => {
+    const catalog = catalogOfMany(INSTRUMENTS);
+    const api = await startApi(t, { catalog });
+    const open = () => openStream(t, api.port, { token: api.token });
+    const slow = await open();
+    const channels = catalog.instrumentIds.map((id) => `quotes:${id}`);
+    await slow.ask({ op: 'subscribe', channels });
+    for (let others = 1; others < 20; others++) await open();
+    slow.pause();
+    await changeAll(api, 130);
+    await t.throwsAsync(open());
+    const deadlineMs = performance.now() + 60_000;
+    let isOpen = false;
+    while (!isOpen && performance.now() < deadlineMs) {
+      await sleep(500);
+      isOpen = await open().then(
+        () => true,
+        () => false,
+      );
+    }
+    t.true(isOpen);
+  },
+);

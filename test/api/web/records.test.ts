@@ -241,7 +241,7 @@ pageTest(
   }),
 );
 
-/** The narrowest, and those at which the header changes, are first. */
+/** The narrowest width, and the widths at which the header changes, are first. */
 const HEADER_WIDTHS = [800, 1099, 1100, 1359, 1360, 860, 1000, 1199, 1200, 1280, 1440];
 
 pageTest(

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../../bench/lib/etcd.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { membersKey, readMembers } from '../../../engine/replication/member-list.ts';
@@ -25,7 +25,9 @@ class Node {
   leads = false;
   error: Error | null = null;
 
-  constructor(url: string, node: string) {
+  /** It ends with the test, also with one that fails. */
+  constructor(t: ExecutionContext, url: string, node: string) {
+    t.teardown(() => this.end());
     this.name = node;
     this.etcd = new EtcdClient([url]);
     this.replica = new ShardReplica(
@@ -57,11 +59,23 @@ class Node {
     );
   }
 
+  /** A second call does nothing. */
   async end(): Promise<void> {
     await this.replica.end();
     await this.following.catch(() => undefined);
     this.etcd.close();
   }
+}
+
+/** An etcd, and a client of it, which end with the test after its nodes. */
+async function start(t: ExecutionContext): Promise<{ server: EtcdDouble; etcd: EtcdClient }> {
+  const server = await EtcdDouble.start();
+  const etcd = new EtcdClient([server.url]);
+  t.teardown(() => {
+    etcd.close();
+    server.stop();
+  });
+  return { server, etcd };
 }
 
 async function members(etcd: EtcdClient) {
@@ -70,13 +84,12 @@ async function members(etcd: EtcdClient) {
 }
 
 test('N163, N165: a leader does not leave; a node that has left follows nothing until it comes again', async (t) => {
-  const server = await EtcdDouble.start();
-  const etcd = new EtcdClient([server.url]);
+  const { server, etcd } = await start(t);
   const names = ['one', 'two'];
   for (const node of names) await addMember(etcd, 'test', { node, address: '' }, JOINING);
-  const one = new Node(server.url, 'one');
+  const one = new Node(t, server.url, 'one');
   await eventually('the first leads', () => one.leads);
-  const two = new Node(server.url, 'two');
+  const two = new Node(t, server.url, 'two');
   await eventually('the second follows', () => two.state?.isCaughtUp === true);
   await etcd.transact([], [{ put: shardKeys('test', 0).has('two'), value: '0' }]);
   await t.throwsAsync(removeMember(etcd, 'test', 'one', 1), { message: /^one leads shard 0: / });
@@ -88,19 +101,16 @@ test('N163, N165: a leader does not leave; a node that has left follows nothing 
   t.true(two.error instanceof Deposed);
   t.regex(two.error!.message, /has left the cluster test; paperbook cluster join/);
   await one.end();
-  const late = new Node(server.url, 'two');
+  const late = new Node(t, server.url, 'two');
   await eventually('it does not lead either', () => late.error !== null);
   await addMember(etcd, 'test', { node: 'two', address: '' }, JOINING);
-  const again = new Node(server.url, 'two');
+  const again = new Node(t, server.url, 'two');
   await eventually('it leads now', () => again.leads);
   await Promise.all([two.end(), late.end(), again.end()]);
-  etcd.close();
-  server.stop();
 });
 
 test('N165: a node that leads the control log does not leave', async (t) => {
-  const server = await EtcdDouble.start();
-  const etcd = new EtcdClient([server.url]);
+  const { server, etcd } = await start(t);
   await addMember(etcd, 'test', { node: 'one', address: '' }, JOINING);
   const { leader, has } = logKeys('test', 'control');
   const leads = { put: leader, value: JSON.stringify({ node: 'one', address: '' }) };
@@ -114,13 +124,10 @@ test('N165: a node that leads the control log does not leave', async (t) => {
     server.keys.filter((key) => key.includes('/control/')),
     [],
   );
-  etcd.close();
-  server.stop();
 });
 
 test('N165: a node that takes the lead while it leaves stays a member', async (t) => {
-  const server = await EtcdDouble.start();
-  const etcd = new EtcdClient([server.url]);
+  const { etcd } = await start(t);
   for (const node of ['one', 'two']) await addMember(etcd, 'test', { node, address: '' }, JOINING);
   const transact = etcd.transact.bind(etcd);
   const { leader } = shardKeys('test', 0);
@@ -133,20 +140,17 @@ test('N165: a node that takes the lead while it leaves stays a member', async (t
   };
   await t.throwsAsync(removeMember(etcd, 'test', 'two', 1), { message: /^two leads shard 0/ });
   t.is((await members(etcd))?.size, 2);
-  etcd.close();
-  server.stop();
 });
 
 test('N166: the lead moves to the node that was named, once that node is ready', async (t) => {
-  const server = await EtcdDouble.start();
-  const etcd = new EtcdClient([server.url]);
+  const { server, etcd } = await start(t);
   const names = ['one', 'two', 'three'];
   for (const node of names) await addMember(etcd, 'test', { node, address: '' }, JOINING);
   const move = (node: string, seconds = 20) => moveLead(etcd, 'test', 'shard/0', node, seconds);
   await t.throwsAsync(move('two'), { message: 'nobody leads shard 0 now' });
-  const one = new Node(server.url, 'one');
+  const one = new Node(t, server.url, 'one');
   await eventually('the first leads', () => one.leads);
-  const two = new Node(server.url, 'two');
+  const two = new Node(t, server.url, 'two');
   await t.throwsAsync(move('one'), { message: 'one leads shard 0 already' });
   await t.throwsAsync(move('four'), { message: 'the cluster test has no node four' });
   // The third does not run: the first leads on.
@@ -154,7 +158,7 @@ test('N166: the lead moves to the node that was named, once that node is ready',
   t.is(one.state?.movingTo, null);
   const payload = Buffer.from('a');
   await one.replica.append({ firstNumber: 1, count: 1, atMs: 1, position: 1, payload });
-  const three = new Node(server.url, 'three');
+  const three = new Node(t, server.url, 'three');
   const moved = move('three');
   await eventually('the first is asked', () => one.state?.movingTo === 'three');
   await t.throwsAsync(move('two'), { message: 'the lead of shard 0 moves already' });
@@ -167,17 +171,14 @@ test('N166: the lead moves to the node that was named, once that node is ready',
     [],
   );
   await Promise.all([one.end(), two.end(), three.end()]);
-  etcd.close();
-  server.stop();
 });
 
 test('N166: a node that was not named does not take the lead meanwhile, and may later', async (t) => {
-  const server = await EtcdDouble.start();
-  const etcd = new EtcdClient([server.url]);
+  const { server, etcd } = await start(t);
   const { move } = shardKeys('test', 0);
   const lease = await etcd.grant(60);
   await etcd.transact([], [{ put: move, value: 'two', lease }]);
-  const one = new Node(server.url, 'one');
+  const one = new Node(t, server.url, 'one');
   await eventually('it follows', () => one.state?.isCaughtUp === true);
   // Many looks.
   await sleep(500);
@@ -185,6 +186,4 @@ test('N166: a node that was not named does not take the lead meanwhile, and may 
   await etcd.revoke(lease);
   await eventually('it leads', () => one.leads);
   await one.end();
-  etcd.close();
-  server.stop();
 });

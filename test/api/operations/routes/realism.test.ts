@@ -1,8 +1,17 @@
 /** An account's realism: how it is set and shown, and that it reaches the engine. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import test from 'ava';
+import { loadConfig } from '../../../../api/config/config.ts';
 import { newOrganization } from '../../../../api/identity/organizations.ts';
 import { ControlStore } from '../../../../api/identity/store.ts';
+import { Switches } from '../../../../api/identity/switches.ts';
+import { BookNeeds } from '../../../../api/market-data/book-needs.ts';
+import { changeRealism } from '../../../../api/operations/realism.ts';
+import type { FillModelName } from '../../../../engine/base/units.ts';
 import { PRESETS } from '../../../../engine/rules/realism.ts';
+import { FakeEngine } from '../../fake-engine.ts';
 import { IDS } from '../../samples.ts';
 import { isRefused } from '../../signed-in.ts';
 import { type Api, startApi } from '../../support.ts';
@@ -183,4 +192,33 @@ test('D107: the realism of accounts is on disk before the answer, and simple has
   t.deepEqual(await onDisk(), realistic);
   await api.call('PATCH', '/me', { token, body: { realism: 'simple' } });
   t.is(await onDisk(), null);
+});
+
+test('T158: accounts keep the model that they chose while the server has another one than before', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'paperbook-realism-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const store = new ControlStore(directory);
+  t.teardown(() => store.close());
+  const log = { info() {}, warn() {}, error() {} };
+  const begun = async (fillModel: FillModelName) => {
+    const engine = new FakeEngine();
+    let followsBooks: boolean | undefined;
+    engine.broadcast = async (command) => {
+      if (command.kind === 'switches') followsBooks = command.followsBooks;
+    };
+    const env = { PAPERBOOK_FILL_MODEL: fillModel, PAPERBOOK_CLOCK: 'feed' };
+    const config = loadConfig(env, null);
+    const switches = new Switches(config, store, engine, log);
+    await switches.announce();
+    const bookNeeds = new BookNeeds(fillModel, store.followsBooks(fillModel));
+    return { followsBooks, context: { config, identity: store, switches, bookNeeds, log } };
+  };
+  const account = '01a21fc9-19d5-79bb-a2d1-b3c4d946572f';
+  await changeRealism((await begun('queue')).context, account, 'realistic');
+  t.is((await begun('queue')).followsBooks, undefined, 'the server itself follows books');
+  const { followsBooks, context } = await begun('top_of_book');
+  t.true(followsBooks);
+  t.true(context.bookNeeds.levels);
+  await changeRealism(context, account, 'simple');
+  t.true((await begun('top_of_book')).followsBooks, 'orders of before still rest in queues');
 });

@@ -17,8 +17,9 @@ const HIDING = 3;
 const PUBLIC = { PAPERBOOK_PUBLIC_PAGE: 'on', PAPERBOOK_VENUE_DATA: 'on' };
 const NAME = 'Ada <b>"&\' Lovelace';
 
+const world = randomWorld(SEED, 500);
+
 async function withTraders(t: ExecutionContext, env: Record<string, string> = PUBLIC) {
-  const world = randomWorld(SEED, 500);
   const api = await startApi(t, { env });
   const users: User[] = [];
   for (const [at, { id }] of world.accounts.entries()) {

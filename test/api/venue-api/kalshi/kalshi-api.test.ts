@@ -224,6 +224,16 @@ test.serial('A227: filters of lists are obeyed or refused', async (t) => {
   }
 });
 
+test.serial('A203, A227: a time of expiry that is over is refused by its own name', async (t) => {
+  const trader = await newTrader(await server());
+  for (const expiration_time of [5, 9_007_199_254_740_991]) {
+    const body = order({ expiration_time });
+    const called = await trader.call('POST', '/portfolio/events/orders', { body });
+    isRefused(t, called, 400, 'invalid_parameters');
+    t.regex(called.json.error.details, /^expiration_time /);
+  }
+});
+
 test('A227: block trades, volumes and the price before a window are obeyed', async (t) => {
   const day = (minute: number) => new Date(NOON_MS + minute * 60_000).toISOString();
   const history: HistorySource = {

@@ -275,16 +275,25 @@ test.serial(
     });
     const { data } = await trader.markets.getTrades(10);
     t.is(data.trades.find(({ ticker }) => ticker === 'T-LIONS')!.trade_id, told.msg.trade_id);
-    api.bus.publish({ kind: 'status', ...tick, market, status: 'paused' });
     const payouts = { yesPayoutCents: 100, noPayoutCents: 0 };
-    api.bus.publish({ kind: 'result', ...tick, market, outcome: 'yes', ...payouts });
-    await socket.until(() => socket.of('market_lifecycle_v2').length === 3);
+    // Venues repeat what they have said.
+    for (let each = 0; each < 2; each++) {
+      api.bus.publish({ kind: 'status', ...tick, market, status: each === 0 ? 'open' : 'paused' });
+      api.bus.publish({ kind: 'status', ...tick, market, status: each === 0 ? 'open' : 'paused' });
+    }
+    const closing = { kind: 'closing', ...tick, market, closesAtMs: NOON_MS + 60_000 } as const;
+    for (let each = 0; each < 2; each++) api.bus.publish(closing);
+    for (let each = 0; each < 2; each++) {
+      api.bus.publish({ kind: 'result', ...tick, market, outcome: 'yes', ...payouts });
+    }
+    await socket.until(() => socket.of('market_lifecycle_v2').at(-1)?.msg.event_type === 'settled');
     t.deepEqual(
       socket.of('market_lifecycle_v2').map(({ msg, seq }) => [msg.event_type, seq]),
       [
         ['deactivated', 1],
-        ['determined', 2],
-        ['settled', 3],
+        ['close_date_updated', 2],
+        ['determined', 3],
+        ['settled', 4],
       ],
     );
     t.is(socket.of('trade').length, 1);
