@@ -103,7 +103,8 @@ test('every test in a column `test (FOLDER)` of a table is in that folder', (t) 
     const tests = cells.flatMap((cell) => cell.split(', ')).filter((name) => name !== '');
     return tests.map((name) => ({ page, name: path.join(folder, name) }));
   });
-  const isTest = (name: string) => [`${name}.test.ts`, `${name}.ts`, name].some(isThere);
+  const isTest = (name: string) =>
+    [`${name}.test.ts`, `${name}.long.test.ts`, `${name}.ts`, name].some(isThere);
   t.deepEqual(missing(names, isTest), []);
 });
 

@@ -12,6 +12,8 @@ const CITATION = /\bRules? +([A-Z]\d[^()]*)\((?:(?:engine|api|feeds)\/[A-Z]+\.md
 const TITLE = /["'`]((?:[A-Z]\d+(?:, | and | to )?)+)(?:(?:, [^:'`]+)?: [^'`]*|, [^:'`]+(?=';))/g;
 /** A test that runs only if its input exists: `const mlbTest = present ? test : test.skip;`. */
 const SKIPPABLE = /\bconst (\w+) =[^;]*\.skip\b[^;]*;/g;
+/** What registers a test that long runs alone play (test/long-test.ts). */
+const OF_LONG_RUNS = ['longTest', 'longPageTest'];
 /** The first cell of a row of a table, which names rules in parentheses. */
 const ROW = /^\| ([^|]*\([A-Z]\d[^|]*\)[^|]*)\|.*$/gm;
 
@@ -28,6 +30,8 @@ export type Naming = {
   rules: string[];
   /** The rules that a test names one by one, and that every run of the tests proves. */
   proves: string[];
+  /** Of a title: what registers it, as `test.serial`. */
+  calls: string;
 };
 
 export function read(file: string): string {
@@ -63,7 +67,7 @@ export function readNamings(): Naming[] {
   ];
 }
 
-/** A test that every run of the tests plays. */
+/** A file that every run of the tests plays. */
 function isTest(file: string): boolean {
   return file.endsWith('.test.ts') && !file.endsWith('.long.test.ts');
 }
@@ -81,9 +85,11 @@ function namingsIn(
   const text = read(file);
   // A comment of several lines reads as one. Places stay as they are.
   const flat = text.replace(/\n\s*(?:\*|\/\/)/g, (lineStart) => ' '.repeat(lineStart.length));
-  const skippable = new Set(['skip', ...[...flat.matchAll(SKIPPABLE)].map(([, name]) => name!)]);
+  const named = [...flat.matchAll(SKIPPABLE)].map(([, name]) => name!);
+  const skippable = new Set(['skip', ...OF_LONG_RUNS, ...named]);
   return [...flat.matchAll(pattern)].map((match) => {
-    const [, calls = ''] = /(\w+)\)?\(\s*$/.exec(flat.slice(0, match.index)) ?? [];
+    const [, calls = ''] = /([\w.]+)\)?\(\s*$/.exec(flat.slice(0, match.index)) ?? [];
+    const isSkippable = calls.split('.').some((part) => skippable.has(part));
     const names = by === 'table' ? inParentheses(match[1]!) : match[1]!;
     return {
       by,
@@ -92,7 +98,8 @@ function namingsIn(
       text: match[0].replace(/\s+/g, ' ').replace(/^["'`]/, ''),
       named: names.match(/\b[A-Z]\d+\b/g) ?? [],
       rules: meant(known, names),
-      proves: by === 'test' && !skippable.has(calls) ? oneByOne(names) : [],
+      proves: by === 'test' && !isSkippable ? oneByOne(names) : [],
+      calls,
     };
   });
 }

@@ -49,6 +49,10 @@ test('a range, a helper of tests, and a test of long runs prove no rule', (t) =>
     proofs(({ by }) => by === 'model'),
     [],
   );
+  t.deepEqual(
+    proofs(({ calls }) => calls.startsWith('longTest')),
+    [],
+  );
   t.false(namings.some(({ by, file }) => by === 'test' && file.endsWith('.long.test.ts')));
   t.deepEqual(oneByOne('T40, T42 to T44, T46'), ['T40', 'T46']);
 });

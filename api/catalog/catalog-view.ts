@@ -2,7 +2,7 @@
  * Games and instruments as callers read them. The wire objects have derived fields, and live game
  * statuses over the catalog's own. While the venue-data switch is off, they have no venue
  * reference. Rules A45 to A49, A125, V3
- * (api/RULES.md), K59 (feeds/FORMATS.md).
+ * (api/RULES.md), K59, K68 (feeds/FORMATS.md).
  */
 import type { Static } from '@sinclair/typebox';
 import { nextCursorOf } from '../../engine/base/cursors.ts';
@@ -103,7 +103,7 @@ export class CatalogView {
     this.#source = source;
     this.#states = states;
     this.#past = past;
-    this.#index = this.#indexOf(source());
+    this.#index = this.#indexOf(source(), null);
   }
 
   /** Follows the venues' statuses of games. @returns the function that ends it */
@@ -190,7 +190,7 @@ export class CatalogView {
   #current(): Index {
     const catalog = this.#source();
     if (catalog === this.#index.catalog) return this.#index;
-    this.#index = this.#indexOf(catalog);
+    this.#index = this.#indexOf(catalog, this.#index);
     for (const [slug, { status, over }] of this.#live) {
       const entry = this.#index.gamesBySlug.get(slug);
       if (entry?.game.status === over) {
@@ -205,11 +205,16 @@ export class CatalogView {
     return this.#index;
   }
 
-  #indexOf(catalog: Catalog): Index {
-    this.#number(catalog);
+  /** @param before of the catalog before; null: there is none */
+  #indexOf(catalog: Catalog, before: Index | null): Index {
+    const goesOn = this.#number(catalog);
+    const known = goesOn ? before?.instrumentsByRef : undefined;
     const gamesBySlug = new Map<string, GameEntry>();
     for (const game of catalog.games) gamesBySlug.set(game.slug, entryOf(game, game.status));
     const instruments = catalog.instruments.map((instrument) => {
+      // What stays is not made again. A game is, and its instruments show it. Rule K68.
+      const entry = known?.get(instrument.id);
+      if (entry?.instrument === instrument && instrument.gameSlug === null) return entry;
       return this.#entryOf(instrument, gamesBySlug.get(instrument.gameSlug ?? '') ?? null);
     });
     instruments.sort(compareSortKeys);
@@ -223,15 +228,20 @@ export class CatalogView {
     };
   }
 
-  /** A catalog that does not go on from the last one has numbers of its own. */
-  #number({ marketNames, instrumentIds }: Catalog): void {
+  /**
+   * A catalog that does not go on from the last one has numbers of its own. @returns whether it goes
+   * on
+   */
+  #number({ marketNames, instrumentIds }: Catalog): boolean {
     const { markets, instruments } = this.#numbers;
-    const goesOn = isBeginning(markets.names, marketNames);
-    if (!goesOn || !isBeginning(instruments.names, instrumentIds)) {
+    const goesOn =
+      isBeginning(markets.names, marketNames) && isBeginning(instruments.names, instrumentIds);
+    if (!goesOn) {
       this.#numbers = { markets: new NumberedNames(), instruments: new NumberedNames() };
     }
     this.#numbers.markets.extend(marketNames);
     this.#numbers.instruments.extend(instrumentIds);
+    return goesOn;
   }
 
   #entryOf(instrument: CatalogInstrument, game: GameEntry | null): InstrumentEntry {

@@ -48,6 +48,8 @@ export type LiveCatalogParts = {
   bus: Pick<MarketBus, 'publish'>;
 };
 
+type Lists = Pick<Catalog, 'games' | 'instruments'>;
+
 /** The catalog in use, its numbers, and its file. */
 export class LiveCatalog {
   current: Catalog;
@@ -204,7 +206,7 @@ export class LiveCatalog {
    * Numbers are on disk before a fact names them. Rule D18 (engine/RULES.md). `gone`: the
    * instruments that only the catalog before has.
    */
-  async #use(listed: Catalog, gone: readonly CatalogInstrument[]): Promise<void> {
+  async #use(listed: Lists, gone: readonly CatalogInstrument[]): Promise<void> {
     const catalog = this.#numbered(this.#mayNumber(listed));
     const { marketNames, instrumentIds } = catalog;
     try {
@@ -214,6 +216,7 @@ export class LiveCatalog {
       if (error instanceof NotLeader) return await this.#use(listed, gone);
       throw error;
     }
+    const known = new Set(this.current.instruments);
     this.current = catalog;
     this.#number(catalog);
     // Nobody holds a retired instrument, so that its markets at other venues need no result.
@@ -222,6 +225,7 @@ export class LiveCatalog {
       for (const market of this.#marketsOf(one)) this.#listed.delete(market);
     }
     for (const one of catalog.instruments) {
+      if (gone.length === 0 && known.has(one)) continue;
       for (const market of this.#marketsOf(one)) this.#listed.add(market);
     }
     await this.#parts.engine.setCatalog(catalog);
@@ -232,7 +236,7 @@ export class LiveCatalog {
    * The control leader numbers for all nodes. Another node takes its names, and leaves out what has
    * no number yet. Rule N138 (engine/RULES.md).
    */
-  #mayNumber(listed: Catalog): Catalog {
+  #mayNumber(listed: Lists): Lists {
     const { identity } = this.#parts;
     if (!identity.isReplicated) return listed;
     const stored = identity.numbers();
@@ -258,9 +262,12 @@ export class LiveCatalog {
   }
 
   /** With the numbers of every catalog before: those stay, and new ones follow. */
-  #numbered({ games, instruments }: Catalog): Catalog {
+  #numbered({ games, instruments }: Lists): Catalog {
     const [markets, ids] = [new Set<string>(), new Set<string>()];
-    for (const { id, listings } of instruments) {
+    const known = new Set(this.current.instruments);
+    for (const entry of instruments) {
+      if (known.has(entry)) continue;
+      const { id, listings } = entry;
       if (this.#instrumentIds.numberOf(id) === undefined) ids.add(id);
       for (const { venue, venueMarketId } of listings) {
         const name = marketName(venue, venueMarketId);

@@ -65,19 +65,20 @@ export function addClusterCommand(program: Command): void {
       show(options, { cluster: name, node }, () => wrapped(`${node} has left ${name}`));
     }),
   );
-  verb('move <shard> <node>', 'have another node lead a shard; no order is lost').action(
-    (text: string, node: string, options: Json) =>
-      inCluster(async (etcd, { name }) => {
-        const shard = Number(text);
-        const shards = await shardsOf(etcd, name);
-        if (!/^\d+$/.test(text) || shard >= shards) {
-          throw new UsageError(`the cluster ${name} has shards 0 to ${shards - 1}`);
-        }
-        await moveLead(etcd, name, shard, node);
-        show(options, { cluster: name, shard, node }, () =>
-          wrapped(`${node} leads shard ${shard}`),
-        );
-      }),
+  verb(
+    'move <shard> <node>',
+    'have another node lead a shard, or the control data as control; no order is lost',
+  ).action((text: string, node: string, options: Json) =>
+    inCluster(async (etcd, { name }) => {
+      const shard = text === 'control' ? text : Number(text);
+      const shards = await shardsOf(etcd, name);
+      if (shard !== 'control' && (!/^\d+$/.test(text) || shard >= shards)) {
+        throw new UsageError(`the cluster ${name} has shards 0 to ${shards - 1}, and control`);
+      }
+      await moveLead(etcd, name, shard === 'control' ? shard : `shard/${shard}`, node);
+      const subject = shard === 'control' ? 'the control data' : `shard ${shard}`;
+      show(options, { cluster: name, shard, node }, () => wrapped(`${node} leads ${subject}`));
+    }),
   );
   verb('trim', 'delete from etcd what every member has, and give etcd room').action(
     (options: Json) =>

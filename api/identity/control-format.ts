@@ -29,6 +29,7 @@ export const TABLE_NAMES = [
   'venueApiKeys',
   'venueApiKeyOwners',
   'names',
+  'results',
 ] as const;
 
 /** Tables that a store of an earlier layout lacks. Rule D95 (engine/RULES.md). */
@@ -38,6 +39,7 @@ export const ADDED_TABLES: readonly string[] = [
   'venueApiKeys',
   'venueApiKeyOwners',
   'names',
+  'results',
 ] satisfies (typeof TABLE_NAMES)[number][];
 
 /** Values beside the tables, each under its name. */
@@ -139,6 +141,7 @@ const without = (...added: readonly string[]) => {
 };
 
 const OF_VENUE_API = ['venueApiKeys', 'venueApiKeyOwners'] as const;
+const LATER = ['names', 'results'] as const;
 
 /**
  * Of stores without some of the added tables, the first program's first: all that they have still
@@ -147,26 +150,32 @@ const OF_VENUE_API = ['venueApiKeys', 'venueApiKeyOwners'] as const;
 export const EARLIER_CONTROL_FINGERPRINTS: readonly number[] = [
   crc32(
     JSON.stringify([
-      without('keyUses', 'realism', ...OF_VENUE_API, 'names'),
+      without('keyUses', 'realism', ...OF_VENUE_API, ...LATER),
       ...[VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
     ]),
   ),
   crc32(
     JSON.stringify([
-      without('realism', ...OF_VENUE_API, 'names'),
+      without('realism', ...OF_VENUE_API, ...LATER),
       ...[VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
       KEY_USE.layout.form,
     ]),
   ),
   crc32(
     JSON.stringify([
-      ...[without(...OF_VENUE_API, 'names'), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+      ...[without(...OF_VENUE_API, ...LATER), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
       KEY_USE.layout.form,
     ]),
   ),
   crc32(
     JSON.stringify([
-      ...[without('names'), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+      ...[without(...LATER), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
+      KEY_USE.layout.form,
+    ]),
+  ),
+  crc32(
+    JSON.stringify([
+      ...[without('results'), VALUE_NAMES, STRUCTURES, REQUEST_COUNT.layout.form],
       KEY_USE.layout.form,
     ]),
   ),

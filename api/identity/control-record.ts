@@ -34,6 +34,7 @@ const NUMBERS: { [N in ReplicatedTable]: number } = {
   venueApiKeyOwners: 17,
   names: 18,
   values: 19,
+  results: 20,
 };
 const TABLES = new Map(
   Object.entries(NUMBERS).map(([name, number]) => [number, name as ReplicatedTable]),

@@ -1,9 +1,10 @@
 /** The tables and single values of an open control store, once it is known to be valid. */
 import { inspect } from 'node:util';
 import type { Database, RootDatabase } from 'lmdb';
-import type { Uuid } from '../../engine/base/units.ts';
+import type { EpochMs, MarketNumber, Uuid } from '../../engine/base/units.ts';
 import { FormatMismatch } from '../../engine/format/version.ts';
 import type { LastRecord } from '../../engine/replication/replicated-record.ts';
+import type { MarketResult } from '../../engine/rules/messages.ts';
 import type { Realism } from '../../engine/rules/realism.ts';
 import {
   ADDED_TABLES,
@@ -33,6 +34,17 @@ export type StoredSwitches = {
   trading?: boolean;
   /** An account has chosen another fill model than the server's, now or before. */
   followsBooks?: boolean;
+};
+
+/**
+ * The result of a market, as all shards of a cluster take it. Rule N139 (engine/RULES.md).
+ * `correction`: how often an operator has replaced it.
+ */
+export type FinalResult = MarketResult & {
+  market: MarketNumber;
+  atMs: EpochMs;
+  by: 'venue' | 'operator';
+  correction: number;
 };
 
 /** Keyed by id unless stated otherwise. */
@@ -68,6 +80,8 @@ type Rows = {
   venueApiKeyOwners: Uuid;
   /** Of markets and instruments, in pieces by the first number: catalog-numbers.ts. */
   names: string[];
+  /** By the number of the market, in 10 digits. */
+  results: FinalResult;
 };
 type TableName = keyof Rows;
 export type ControlTables = { [N in TableName]: ControlTable<Rows[N]> };

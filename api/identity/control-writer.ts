@@ -48,6 +48,8 @@ export interface ReplicatedWrites {
   }): Promise<void>;
   /** Whether this node has every end of a credential that was answered anywhere. */
   readonly isCurrent: boolean;
+  /** The address of the node that leads, if that is another one; null: none is known. */
+  readonly leader: string | null;
 }
 
 export class ControlWriter {
@@ -109,8 +111,8 @@ export class ControlWriter {
   /** Throws where a credential may have ended that this node still has. */
   requireCurrent(): void {
     if (this.#replicated === null || this.#replicated.isCurrent) return;
-    throw new ApiError('internal_error', {
-      status: 503,
+    throw new ApiError('not_leader', {
+      leader: this.#replicated.leader,
       message: 'This node cannot know now which keys and sessions have ended. Send it again.',
       retryAfterSeconds: 1,
     });

@@ -27,6 +27,8 @@ export type ReplicatedParts = {
   leads(): void;
   /** Rows of another node have come to disk. It is awaited before this node has applied them. */
   followed(keysOf: (table: ReplicatedTable) => string[]): Promise<void>;
+  /** This node leads, and another one says so. Rejects if it shall be said again. */
+  heard(name: string, word: string): Promise<void>;
 };
 
 type Write = Parameters<ReplicatedWrites['write']>[0];
@@ -62,12 +64,30 @@ export class ReplicatedControl implements ControlTarget, ReplicatedWrites {
     return this.#log!.isCurrent;
   }
 
+  get leader(): string | null {
+    return this.#log!.refusal()?.leader ?? null;
+  }
+
   last(): LastRecord {
     return this.#last;
   }
 
   leads(): void {
     this.#parts.leads();
+  }
+
+  heard(name: string, word: string): Promise<void> {
+    return this.#parts.heard(name, word);
+  }
+
+  /** Tells the leader, if etcd answers now. */
+  async say(name: string, word: string): Promise<void> {
+    await this.#log!.say(name, word);
+  }
+
+  /** As `ControlReplica.everywhere`, for the last record here. */
+  async everywhere(): Promise<void> {
+    await this.#log!.everywhere(this.#last.number);
   }
 
   problems(): string[] {

@@ -7,7 +7,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
-import type { EpochMs, FillModelName, Uuid } from '../../engine/base/units.ts';
+import type { EpochMs, FillModelName, MarketNumber, Uuid } from '../../engine/base/units.ts';
 import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
@@ -20,6 +20,7 @@ import {
   type CatalogNumbers,
   type ControlTables,
   ControlValues,
+  type FinalResult,
   makeControlTables,
   openControlTables,
   type StoredSwitches,
@@ -42,6 +43,9 @@ import type { VenueKey } from './venue-keys.ts';
 /** How a new user signs in: a hash of `passwords.ts`, or an issuer and its subject. */
 type SignInData = { passwordHash?: string | undefined; subject?: readonly [string, string] };
 
+/** What has followers beside the store: a value, or a table. */
+type Followed = 'switches' | 'names' | 'results';
+
 export class ControlStore {
   readonly users: UserTable;
   readonly keys: KeyTable;
@@ -61,10 +65,12 @@ export class ControlStore {
   readonly #writer: ControlWriter;
   readonly #values: ControlValues;
   readonly #numbers: CatalogNumberTable;
+  readonly #results: ControlRows<FinalResult>;
   readonly #indexes: ControlIndexes;
   #replicated: ReplicatedControl | null = null;
   /** Of what another node has written, by its table. */
-  readonly #onFollowed = new Map<'switches' | 'names', () => Promise<void>>();
+  readonly #onFollowed = new Map<Followed, (keys: string[]) => Promise<void>>();
+  #onWord: ((name: string, word: string) => Promise<void>) | null = null;
 
   /**
    * Opens or creates `DATA_DIR/control`. Throws `ControlDamage`; `FormatMismatch` on a directory
@@ -89,6 +95,7 @@ export class ControlStore {
       const indexes = new ControlIndexes(this.#tables);
       this.#indexes = indexes;
       this.organizations = new OrganizationTable(this.#tables, this.#writer);
+      this.#results = new ControlRows(this.#tables.results);
       const onChanged = (id: Uuid) => this.versions.changed(id);
       this.realism = new RealismTable(this.#tables.realism, this.#writer, onChanged);
       this.users = new UserTable(this.#tables.users, indexes, this.#writer, onChanged);
@@ -267,20 +274,57 @@ export class ControlStore {
         venueApiKeys: (id) => this.venueApiKeys.forget(id),
         venueApiKeyOwners: (key) => this.venueApiKeys.forgetOwned(key),
         names: () => this.#numbers.forget(),
+        results: (key) => this.#results.forget(key),
         values: () => this.#numbers.forget(),
       },
       // Names of its own catalog may wait for it.
-      leads: () => void this.#onFollowed.get('names')?.(),
+      leads: () => {
+        void this.#onFollowed.get('names')?.([]);
+        void this.#onFollowed.get('results')?.([]);
+      },
       followed: async (keysOf) => {
         this.users.followed(keysOf('users'));
         // Nothing waits for a catalog.
-        if (keysOf('names').length > 0) void this.#onFollowed.get('names')?.();
-        if (keysOf('values').includes('switches')) await this.#onFollowed.get('switches')?.();
+        if (keysOf('names').length > 0) void this.#onFollowed.get('names')?.([]);
+        if (keysOf('values').includes('switches')) await this.#onFollowed.get('switches')?.([]);
+        const results = keysOf('results');
+        if (results.length > 0) await this.#onFollowed.get('results')?.(results);
       },
+      heard: async (name, word) => await this.#onWord?.(name, word),
     });
     this.#replicated = replicated;
     this.#writer.replicateBy(replicated);
     return replicated;
+  }
+
+  /** The result of a market by the cluster. Rule N139 (engine/RULES.md). */
+  result(market: MarketNumber): FinalResult | undefined {
+    return this.#results.get(resultKey(market));
+  }
+
+  /** Those of all markets. Read them within one turn of the event loop. */
+  results(): Generator<FinalResult> {
+    return this.#results.values();
+  }
+
+  /** Resolves once the cluster has it. Rejects with `NotLeader` where another node leads. */
+  async putResult(result: FinalResult): Promise<void> {
+    await this.#writer.write([this.#results.putting(resultKey(result.market), result)]);
+  }
+
+  /** Resolves once every node that is there has all that was written here. Rejects as N134 says. */
+  async everywhere(): Promise<void> {
+    await this.#replicated?.everywhere();
+  }
+
+  /** Tells the node that leads the control data, if the cluster can be asked now. */
+  async say(name: string, word: string): Promise<void> {
+    await this.#replicated?.say(name, word);
+  }
+
+  /** Calls `run` with what other nodes say while this one leads. It rejects what is said again. */
+  onWord(run: (name: string, word: string) => Promise<void>): void {
+    this.#onWord = run;
   }
 
   /** Why no control data are written here now; null: they are. Rule N132 (engine/RULES.md). */
@@ -299,10 +343,11 @@ export class ControlStore {
   }
 
   /**
-   * Calls `run` when another node has set a switch, or has added names of the catalog, or when this
-   * node may add names from then on. It must not reject.
+   * Calls `run` when another node has set a switch, or has added names of the catalog or results, with
+   * the keys of the results. Also when this node may add names and results from then on. It must not
+   * reject.
    */
-  onFollowed(what: 'switches' | 'names', run: () => Promise<void>): void {
+  onFollowed(what: Followed, run: (keys: string[]) => Promise<void>): void {
     this.#onFollowed.set(what, run);
   }
 
@@ -314,6 +359,14 @@ export class ControlStore {
     await this.#root.close();
   }
 }
+
+const MARKET_DIGITS = 10;
+
+/** The key of the result of a market. */
+const resultKey = (market: MarketNumber): string => String(market).padStart(MARKET_DIGITS, '0');
+
+/** The market of such a key. */
+export const marketOfKey = (key: string): MarketNumber => Number(key);
 
 /**
  * Checks every entry of one snapshot, one per step; returns a line for each damaged table. The

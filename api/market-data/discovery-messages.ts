@@ -1,4 +1,5 @@
 /** The messages between the callers' thread and the thread of discovery. */
+import type { ListChange } from '../../engine/rules/catalog-change.ts';
 import type { CombinedReading } from '../../feeds/catalog/discovered.ts';
 import type { DiscoverEntry } from '../../feeds/reading/venue.ts';
 
@@ -36,12 +37,17 @@ export type ToDiscovery =
   /** Both files are to be read. */
   | { kind: 'combine'; id: number };
 
+/** A reading, with what it changes in the one that the thread sent before; all of it is new at first. */
+export type ChangedReading =
+  | (Omit<Extract<CombinedReading, { ok: true }>, 'catalog'> & { change: ListChange })
+  | Extract<CombinedReading, { ok: false }>;
+
 export type FromDiscovery =
   /** It takes messages. */
   | { kind: 'opened' }
   /** The discoveries have changed. */
   | { kind: 'changed' }
   | { kind: 'ran'; entry: number; report: RunReport }
-  | { kind: 'combined'; id: number; reading: CombinedReading }
+  | { kind: 'combined'; id: number; reading: ChangedReading }
   /** The files could not be read. */
   | { kind: 'failed'; id: number; reason: string };

@@ -3,13 +3,15 @@
  * keeps them in a file. live-discovery.ts is its other end. Rules K50 to K55 (feeds/FORMATS.md).
  */
 import { parentPort, workerData } from 'node:worker_threads';
+import { listChangeOf } from '../../engine/rules/catalog-change.ts';
 import type { CatalogFile } from '../../feeds/catalog/catalog-schema.ts';
 import {
   beside,
-  loadBoth,
+  type CombinedReading,
+  combined,
   NOTHING_DISCOVERED,
-  readBoth,
   readDiscovered,
+  readOwn,
   soundWith,
   withOwn,
   without,
@@ -17,6 +19,7 @@ import {
 import { type Followed, follow } from '../../feeds/venues/follow-series.ts';
 import { replaceFile } from '../data-dir/directory-files.ts';
 import type {
+  ChangedReading,
   DiscoveryInput,
   FromDiscovery,
   RunReport,
@@ -31,6 +34,7 @@ class DiscoveryThread {
   #discovered: CatalogFile;
   /** As the file has it. */
   #text: string;
+  #told: Extract<CombinedReading, { ok: true }>['catalog'] = { games: [], instruments: [] };
 
   constructor(input: DiscoveryInput) {
     this.#input = input;
@@ -56,12 +60,22 @@ class DiscoveryThread {
   }
 
   async #combine(id: number): Promise<void> {
-    const { file, discoveredFile } = this.#input;
     try {
-      post({ kind: 'combined', id, reading: await loadBoth(file, discoveredFile) });
+      const own = await readOwn(this.#input.file);
+      const reading = 'own' in own ? combined(own, this.#discovered) : own;
+      post({ kind: 'combined', id, reading: this.#changed(reading) });
     } catch (error) {
       post({ kind: 'failed', id, reason: (error as Error).message });
     }
+  }
+
+  /** The host has what it was told before. Rule K68 (feeds/FORMATS.md). */
+  #changed(reading: CombinedReading): ChangedReading {
+    if (!reading.ok) return reading;
+    const { catalog, ...rest } = reading;
+    const change = listChangeOf(this.#told, catalog);
+    this.#told = catalog;
+    return { ...rest, change };
   }
 
   async #run(index: number): Promise<void> {
@@ -104,9 +118,8 @@ class DiscoveryThread {
   }
 
   async #own(): Promise<CatalogFile> {
-    const { file, discoveredFile } = this.#input;
-    const both = await readBoth(file, discoveredFile);
-    if ('own' in both) return both.own;
+    const own = await readOwn(this.#input.file);
+    if ('own' in own) return own.own;
     throw new Error('PAPERBOOK_CATALOG has errors; nothing is added beside it');
   }
 }

@@ -1,9 +1,11 @@
 /**
  * Discovery in a running server, as the callers' thread sees it. A separate thread asks venues and
- * reads catalogs, and the result is put into use here. Rules K50 to K57 (feeds/FORMATS.md), O27
- * (api/RULES.md).
+ * reads catalogs, and the result is put into use here. Rules K50 to K57, K68 (feeds/FORMATS.md),
+ * O27 (api/RULES.md).
  */
 import { type EpochMs, isoOf } from '../../engine/base/units.ts';
+import { changedLists } from '../../engine/rules/catalog-change.ts';
+import type { Catalog } from '../../engine/rules/catalog-entries.ts';
 import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
 import { Unavailable } from '../../engine/threads/unavailable.ts';
 import { workerUrl } from '../../engine/threads/worker-url.ts';
@@ -13,6 +15,7 @@ import type { DiscoverEntry } from '../../feeds/reading/venue.ts';
 import type { Log } from '../base/logger.ts';
 import type { LiveCatalog } from '../catalog/live-catalog.ts';
 import type {
+  ChangedReading,
   DiscoveryInput,
   FromDiscovery,
   RunReport,
@@ -67,6 +70,8 @@ export class LiveDiscovery {
   /** Catalogs are taken one after the other. */
   #taking: Promise<void> = Promise.resolve();
   #isClosed = false;
+  /** Of the last reading of the thread. */
+  #lists: Pick<Catalog, 'games' | 'instruments'> = { games: [], instruments: [] };
   /** Why the last catalog could not be taken. */
   #problem: string | null = null;
 
@@ -77,6 +82,7 @@ export class LiveDiscovery {
     this.#thread = new SupervisedWorker({
       name: 'discovery',
       module: options.module ?? workerUrl(import.meta.url, './discovery-thread'),
+      isQuiet: true,
       workerData: () => ({ entries, file, discoveredFile }) satisfies DiscoveryInput,
       log: options.log,
       down: DOWN,
@@ -187,6 +193,14 @@ export class LiveDiscovery {
     return await this.#thread.ask<CombinedReading>((id) => ({ kind: 'combine', id }));
   }
 
+  /** Entries that stay are the same objects as before. Rule K68 (feeds/FORMATS.md). */
+  #combinedBy(reading: ChangedReading): CombinedReading {
+    if (!reading.ok) return reading;
+    const { change, ...rest } = reading;
+    this.#lists = changedLists(this.#lists, change);
+    return { ...rest, catalog: this.#lists };
+  }
+
   /** The thread has ended, and its runs with it. */
   #lost(): void {
     for (const runs of this.#runs) {
@@ -203,7 +217,7 @@ export class LiveDiscovery {
         this.#taking = this.#taking.then(() => this.#reload());
         return;
       case 'combined':
-        return this.#thread.answered(message.id, message.reading);
+        return this.#thread.answered(message.id, this.#combinedBy(message.reading));
       case 'failed':
         return this.#thread.refused(message.id, new Error(message.reason));
       case 'opened':

@@ -40,16 +40,14 @@ export type SettleMarketByName = (
 
 export type OperatorResultsParts = {
   marketNumber(venue: Venue, venueMarketId: string): MarketNumber | undefined;
-  engine: {
-    settle(result: ResultTick, options: { isCorrection: boolean }): Promise<Reply>;
-    nowMs(): EpochMs;
-  };
-  /** The market has its result, in every shard. */
-  settled(result: ResultTick): void;
+  /** The engine's time. */
+  nowMs(): EpochMs;
+  /** Gives every shard the result, and then everyone who follows results. */
+  settle(result: ResultTick, options: { isCorrection: boolean }): Promise<Reply>;
 };
 
 export function operatorResults(parts: OperatorResultsParts): SettleMarketByName {
-  const { marketNumber, engine, settled } = parts;
+  const { marketNumber, nowMs, settle } = parts;
   return async (market, result, { isCorrection }) => {
     const [venue, name] = placeOf(market);
     const read = readResult(name, result);
@@ -59,9 +57,8 @@ export function operatorResults(parts: OperatorResultsParts): SettleMarketByName
         message: `No catalog has ever listed the market ${marketName(venue, name)}.`,
       });
     }
-    const tick = resultOf(read, { atMs: engine.nowMs(), source: OPERATOR_SOURCE, market: number });
-    const reply = await engine.settle(tick, { isCorrection });
-    if (reply.ok) settled(tick);
+    const tick = resultOf(read, { atMs: nowMs(), source: OPERATOR_SOURCE, market: number });
+    const reply = await settle(tick, { isCorrection });
     return { market: marketName(venue, name), tick, reply };
   };
 }

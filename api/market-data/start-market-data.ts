@@ -4,12 +4,13 @@
  *
  *   feed thread: venues -> ingest -> ticks -> intake -> engine
  *   operator: playback, results -----------> intake -> bus -> states, view, history, feed thread
+ *   in a cluster: results -> control log --> engine and bus of every node
  *   catalog file, discovery -> numbers -> engine ------> bus
  */
 import path from 'node:path';
 import type { MarketNumber, Venue } from '../../engine/base/units.ts';
 import type { History } from '../../engine/history/history.ts';
-import type { MarketResult } from '../../engine/rules/messages.ts';
+import type { MarketResult, ResultTick } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
@@ -19,9 +20,11 @@ import { LiveCatalog, type LiveCatalogParts } from '../catalog/live-catalog.ts';
 import { MarketBus } from '../catalog/market-bus.ts';
 import { MarketStates } from '../catalog/market-states.ts';
 import type { Config } from '../config/settings.ts';
+import type { FinalResult } from '../identity/control-tables.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { BookNeeds } from './book-needs.ts';
 import { ChangedMarkets } from './changed-markets.ts';
+import type { ResultEngine, ResultStore } from './cluster-results.ts';
 import { ContradictedResults } from './contradicted-results.ts';
 import { followHeldMarkets } from './held-markets.ts';
 import { LiveDiscovery } from './live-discovery.ts';
@@ -36,11 +39,9 @@ export type MarketDataParts = {
   config: Config;
   log: Log;
   stack: CleanupStack;
-  identity: LiveCatalogParts['identity'] & Pick<ControlStore, 'followsBooks'>;
-  engine: Pick<
-    Shards,
-    'nowMs' | 'tick' | 'packedTicks' | 'setCatalog' | 'setFees' | 'settle' | 'drained' | 'held'
-  >;
+  identity: LiveCatalogParts['identity'] & Pick<ControlStore, 'followsBooks'> & ResultStore;
+  engine: ResultEngine &
+    Pick<Shards, 'packedTicks' | 'setCatalog' | 'setFees' | 'settle' | 'drained' | 'held'>;
   /** By shard, the report of its start; null: it could not be opened. */
   reports: readonly (OpenReport | null)[];
 };
@@ -80,12 +81,17 @@ export async function startMarketData(
   others: { catalog?: CatalogSource } = {},
 ): Promise<MarketData> {
   const { config, log, stack, identity, engine, reports } = parts;
-  const over = reports.flatMap((report) => resolvedMarkets(report?.results ?? []));
+  const bus = new MarketBus();
+  const results = identity.isReplicated
+    ? new (await import('./cluster-results.ts')).ClusterResults({ identity, engine, bus, log })
+    : null;
+  if (results !== null) stack.add(async () => results.close());
+  const known = resultsIn(reports, results?.rows() ?? []);
+  const over = resolvedMarkets(known);
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
   const file = config.catalogFile;
   const nowMs = () => engine.nowMs();
 
-  const bus = new MarketBus();
   const states = new MarketStates(over);
   const [discoveredFile, pastFile] = ['discovered.json', 'retired.jsonl'].map((name) =>
     path.join(config.dataDir, name),
@@ -98,14 +104,15 @@ export async function startMarketData(
   const changed = new ChangedMarkets();
   const contradicted = new ContradictedResults({
     dataDir: config.dataDir,
-    results: resultsIn(reports),
+    results: known,
     marketName: (market) => view.marketName(market),
     log,
   });
   stack.add(() => contradicted.close());
-  const voids = new VoidedGames({ view, states, bus, nowMs });
+  const voided = (tick: ResultTick) => (results === null ? bus.publish(tick) : results.say(tick));
+  const voids = new VoidedGames({ view, states, bus, voided, nowMs });
   const isFeedClock = config.clock === 'feed';
-  const intake = new TickIntake({ engine, voids, bus, isFeedClock });
+  const intake = new TickIntake({ engine, voids, bus, isFeedClock, results });
   const venues = [...new Set(config.feeds.map(({ venue }) => venue))];
   const markets = (named: number) => catalog.marketsToWatch(venues, named);
   const needs = new BookNeeds(config.fillModel, identity.followsBooks(config.fillModel));
@@ -126,6 +133,7 @@ export async function startMarketData(
   await catalog.start();
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
+  await results?.start(reports);
   following.push(voids.follow(), feeds.follow(bus));
   if (config.feeds.length > 0) {
     const marketNumber = (venue: Venue, name: string) => catalog.marketNumber(venue, name);
@@ -144,8 +152,13 @@ export async function startMarketData(
   const playback = playbackInto({ config, needs, engine, history, catalog, intake, feeds, log });
   const settleMarket = operatorResults({
     marketNumber: (venue, name) => catalog.marketNumber(venue, name),
-    engine,
-    settled: (result) => intake.follow(result),
+    nowMs,
+    settle: async (tick, options) => {
+      if (results !== null) return await results.settle(tick, options);
+      const reply = await engine.settle(tick, options);
+      if (reply.ok) intake.follow(tick);
+      return reply;
+    },
   });
   return {
     bus,
@@ -162,13 +175,21 @@ export async function startMarketData(
   };
 }
 
-/** For each market the result of any shard. */
-function resultsIn(reports: readonly (OpenReport | null)[]): (MarketResult | null)[] {
+/** By the number of the market: the result that the cluster has, else that of any shard. */
+function resultsIn(
+  reports: readonly (OpenReport | null)[],
+  rows: Iterable<FinalResult>,
+): (MarketResult | null)[] {
   const all = reports.flatMap((report) => (report === null ? [] : [report.results]));
   const markets = Math.max(0, ...all.map((results) => results.length));
-  return Array.from({ length: markets }, (_, market) => {
+  const found: (MarketResult | null)[] = Array.from({ length: markets }, (_, market) => {
     return all.find((results) => results[market] != null)?.[market] ?? null;
   });
+  for (const { market, outcome, yesPayoutCents, noPayoutCents } of rows) {
+    while (found.length < market) found.push(null);
+    found[market] = { outcome, yesPayoutCents, noPayoutCents };
+  }
+  return found;
 }
 
 /** The markets that have a result. */

@@ -6,7 +6,7 @@
 import type { EpochMs } from '../../engine/base/units.ts';
 import { ByteWriter } from '../../engine/format/bytes.ts';
 import { ticksIn, writeMessage } from '../../engine/format/codec.ts';
-import type { Tick } from '../../engine/rules/messages.ts';
+import type { ResultTick, Tick } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
 import type { VoidedGames } from './voided-games.ts';
@@ -23,6 +23,8 @@ export type TickIntakeOptions = {
   /** Events that fall due before a tick are published before it. */
   voids: Pick<VoidedGames, 'advance'>;
   bus: Pick<MarketBus, 'publish'>;
+  /** Takes results in place of the shards, in a cluster. */
+  results: { say(result: ResultTick): void } | null;
 };
 
 export class TickIntake {
@@ -34,6 +36,8 @@ export class TickIntake {
   }
 
   readonly take = (tick: Tick): void => {
+    const { results } = this.#options;
+    if (tick.kind === 'result' && results !== null) return results.say(tick);
     this.follow(tick);
     this.#options.engine.tick(tick);
   };
@@ -43,7 +47,8 @@ export class TickIntake {
     const { engine } = this.#options;
     const read = ticksIn(bytes);
     const nowMs = engine.nowMs();
-    const ticks = this.#dated(read, nowMs);
+    const ticks = this.#withoutResults(this.#dated(read, nowMs));
+    if (ticks.length === 0) return ticks;
     let newestMs = 0;
     for (const tick of ticks) {
       newestMs = Math.max(newestMs, tick.atMs);
@@ -59,6 +64,16 @@ export class TickIntake {
     voids.advance(tick.atMs);
     bus.publish(tick);
   };
+
+  /** The cluster has results first. */
+  #withoutResults(ticks: Tick[]): Tick[] {
+    const { results } = this.#options;
+    if (results === null || !ticks.some(({ kind }) => kind === 'result')) return ticks;
+    return ticks.filter((tick) => {
+      if (tick.kind === 'result') results.say(tick);
+      return tick.kind !== 'result';
+    });
+  }
 
   /** The same ticks; a tick gets the engine's time if its own is too early or too late. */
   #dated(ticks: Tick[], nowMs: EpochMs): Tick[] {

@@ -5,7 +5,7 @@
  */
 
 import type { EpochMs, MarketNumber } from '../../engine/base/units.ts';
-import type { GameTick } from '../../engine/rules/messages.ts';
+import type { GameTick, ResultTick } from '../../engine/rules/messages.ts';
 import { windowEndMs } from '../../engine/rules/postponements.ts';
 import type { CatalogView, GameEntry } from '../catalog/catalog-view.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
@@ -18,8 +18,9 @@ const LOOK_EVERY_MS = 1000;
 export type VoidedGamesParts = {
   view: Pick<CatalogView, 'game' | 'games'>;
   states: Pick<MarketStates, 'isOver'>;
-  /** Called with each market that a game voids: it is void since the time of the result. */
-  bus: MarketBus;
+  bus: Pick<MarketBus, 'subscribe'>;
+  /** Takes each market that a game voids: it is void since the time of the result. */
+  voided(result: ResultTick): void;
   /** The engine's time. */
   nowMs(): EpochMs;
 };
@@ -87,7 +88,7 @@ export class VoidedGames {
     for (const [market, dueMs] of due) {
       if (this.#parts.states.isOver(market)) continue;
       const atMs = Math.min(Math.max(dueMs, beforeMs), nowMs);
-      this.#parts.bus.publish({ ...VOID, atMs, source: OPERATOR_SOURCE, market });
+      this.#parts.voided({ ...VOID, atMs, source: OPERATOR_SOURCE, market });
     }
   }
 

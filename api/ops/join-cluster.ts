@@ -10,6 +10,7 @@ import { ControlReplica } from '../../engine/replication/control-replica.ts';
 import { EtcdClient, EtcdFailure } from '../../engine/replication/etcd-client.ts';
 import { addMember } from '../../engine/replication/members.ts';
 import { Replicator } from '../../engine/replication/replicator.ts';
+import { ClusterSecrets } from '../../engine/replication/secrets.ts';
 import type { MakeReplicator } from '../../engine/shard/callers/shard-client.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/logger.ts';
@@ -17,6 +18,7 @@ import type { ClusterConfig } from '../config/settings.ts';
 import { ReplicatedControl } from '../identity/replicated-control.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { clusterIdentityOf } from './cluster-identity.ts';
+import { SharedKeys } from './shared-keys.ts';
 
 /** A start waits so long for etcd, and for a leader, which may start at the same time. */
 const JOIN_MAX_MS = 20_000;
@@ -26,12 +28,18 @@ type Joining = {
   dataDir: string;
   directory: Uuid;
   shards: number;
+  /** Whether this server signs access tokens. */
+  signsTokens: boolean;
   identity: Pick<ControlStore, 'joinCluster'>;
   log: Log;
   stack: CleanupStack;
 };
 
-export type JoinedCluster = { replicator: MakeReplicator; watch: ClusterWatch };
+export type JoinedCluster = {
+  replicator: MakeReplicator;
+  watch: ClusterWatch;
+  sharedKeys: SharedKeys;
+};
 
 /**
  * Resolves once this node leads the control data, or has all of the leader's. Rejects with one clear
@@ -39,18 +47,21 @@ export type JoinedCluster = { replicator: MakeReplicator; watch: ClusterWatch };
  */
 export async function joinOf(
   { secretFile, ...settings }: ClusterConfig,
-  { dataDir, directory, shards, identity, log, stack }: Joining,
+  { dataDir, directory, shards, signsTokens, identity, log, stack }: Joining,
 ): Promise<JoinedCluster> {
   const etcd = new EtcdClient(settings.etcd);
-  try {
-    const alike = clusterIdentityOf(dataDir, { directory, shards });
-    await join(async () => {
-      await joinCluster(etcd, settings.name, alike, readSecret(secretFile));
-      await addMember(etcd, settings.name, settings, { isEmpty: false, shards });
-    });
-  } finally {
-    etcd.close();
-  }
+  stack.add(async () => etcd.close());
+  const alike = clusterIdentityOf(dataDir, { directory, shards });
+  const sharedKeys = await join(async () => {
+    const secret = readSecret(secretFile);
+    await joinCluster(etcd, settings.name, alike, secret);
+    const secrets = new ClusterSecrets(etcd, settings.name, secret);
+    const keys = new SharedKeys({ secrets, dataDir, signsTokens, log });
+    await keys.join();
+    await addMember(etcd, settings.name, settings, { isEmpty: false, shards });
+    return keys;
+  });
+  stack.add(async () => sharedKeys.close());
   const target = identity.joinCluster((parts) => new ReplicatedControl(parts));
   const control = new ControlReplica({ settings, target, log });
   target.follow(control);
@@ -59,10 +70,11 @@ export async function joinOf(
   return {
     replicator: (shard, changed) => new Replicator(settings, shard, log, changed),
     watch: new ClusterWatch(settings, log),
+    sharedKeys,
   };
 }
 
-async function join(ask: () => Promise<void>): Promise<void> {
+async function join<T>(ask: () => Promise<T>): Promise<T> {
   const untilMs = performance.now() + JOIN_MAX_MS;
   for (;;) {
     try {

@@ -16,6 +16,7 @@ import { ShardPositions } from '../data-dir/shard-positions.ts';
 import type { ControlStore } from '../identity/store.ts';
 import { sharedTime, timeMemory } from '../market-data/shared-time.ts';
 import { rebuilder } from './shard-rebuilder.ts';
+import type { SharedKeys } from './shared-keys.ts';
 
 /** How many requests a shard may hold before callers get 503: less than a second's. */
 const QUEUE_DEPTH_MAX = 8000;
@@ -49,6 +50,7 @@ export type StartedShards = {
   positions: ShardPositions;
   /** Null: the server is in no cluster. */
   cluster: ClusterWatch | null;
+  sharedKeys: SharedKeys | null;
 };
 
 /** Resolves once every shard is open, or known to be damaged. */
@@ -71,6 +73,7 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
           dataDir: config.dataDir,
           directory: identity.directoryId!,
           shards: dataDir.shards,
+          signsTokens: config.outsideAuth === null,
           ...{ identity, log, stack },
         });
   if (joined !== null) stack.add(() => joined.watch.close());
@@ -89,7 +92,7 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
     clock: listeners === 1 ? ownClock : sharing(ownClock, config, time),
     further: ends,
     rebuild: rebuilder(config.dataDir),
-    ...(joined === null ? {} : { replicator: joined.replicator }),
+    ...(joined === null ? {} : { replicator: joined.replicator, voidsByResult: true }),
     log,
   });
   stack.add(() => engine.close());
@@ -99,6 +102,7 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
   return {
     ...{ engine, further: listeners === 1 ? null : further, reports, positions },
     cluster: joined?.watch ?? null,
+    sharedKeys: joined?.sharedKeys ?? null,
   };
 }
 

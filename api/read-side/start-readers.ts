@@ -30,6 +30,8 @@ export type ReaderParts = {
   stack: CleanupStack;
   identity: ControlStore;
   engine: Pick<Engine, 'call' | 'nowMs'>;
+  /** Shares the keys of track records with other nodes; left out or null: there are none. */
+  sharedKeys?: { follow(keys: TrackRecordKeys): () => Promise<void> } | null;
   /** Null: this server records none. */
   history: Pick<History, 'ask' | 'tops' | 'stored' | 'problems'> | null;
   catalog: Pick<EmbeddedHistory, 'marketNumber'>;
@@ -63,6 +65,8 @@ export function startReaders(parts: ReaderParts, others: OtherReaders = {}): Rea
       ? startRecords(parts, history)
       : { records: others.records, problems: () => [] };
   const trackRecordKeys = new TrackRecordKeys(config.dataDir);
+  const share = parts.sharedKeys?.follow(trackRecordKeys);
+  if (share !== undefined) trackRecordKeys.shareBy(share);
   const pool = others.backtest === undefined ? startBacktests(parts) : null;
   const backtest = others.backtest ?? backtestSource(parts, pool);
   const confirm = config.cluster === null ? undefined : confirming(parts.engine);

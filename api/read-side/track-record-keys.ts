@@ -3,7 +3,7 @@
  * by its owner only. Every public one is at DATA_DIR/track-record-keys.json. A public key is on
  * disk before it signs. Rules Y66, Y67, D86 (engine/RULES.md).
  */
-import { createPrivateKey, type KeyObject } from 'node:crypto';
+import { createPrivateKey, type JsonWebKey, type KeyObject } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -20,20 +20,62 @@ import { DataDirError } from '../data-dir/directory-files.ts';
 const SECRET = 'track-record-key.json';
 const PUBLIC = 'track-record-keys.json';
 
+/** The private key in use, as a JWK, and the public keys of all that ever signed, the oldest first. */
+export type KeysOfRecords = {
+  privateKey: JsonWebKey;
+  publicKeys: readonly string[];
+};
+
 export class TrackRecordKeys {
   readonly #dataDir: string;
+  #share: () => Promise<void> = () => Promise.resolve();
   #current: TrackRecordKey;
   #publicKeys: readonly string[];
   readonly #problems: readonly string[];
 
-  /** The keys of a data directory; a new one if the private key is missing. */
-  constructor(dataDir: string) {
+  /**
+   * The keys of a data directory. If the private key is missing, it is that of `others`; null: a new
+   * one.
+   */
+  constructor(dataDir: string, others: KeysOfRecords | null = null) {
     this.#dataDir = dataDir;
     this.#publicKeys = readPublic(dataDir);
     this.#problems = lostKeys(dataDir);
     const known = readSecret(dataDir);
-    this.#current = known === null ? this.#make() : trackRecordKey(known);
+    if (known !== null) this.#current = trackRecordKey(known);
+    else if (others === null) this.#current = this.#make();
+    else this.#current = this.#use(others);
     this.#publish(this.#current.publicKey, false);
+  }
+
+  /** What other nodes of a cluster need to sign and to publish the same. */
+  get shared(): KeysOfRecords {
+    const privateKey = this.#current.privateKey.export({ format: 'jwk' }) as JsonWebKey;
+    return { privateKey, publicKeys: this.#publicKeys };
+  }
+
+  /**
+   * The keys of other nodes. If they know this node's key, theirs is newer and signs from now on. Throws
+   * an error for the operator if neither knows the key of the other.
+   */
+  take(others: KeysOfRecords): void {
+    const theirs = trackRecordKey(createPrivateKey({ key: others.privateKey, format: 'jwk' }));
+    const own = this.#current.publicKey;
+    if (theirs.publicKey !== own && others.publicKeys.includes(own)) {
+      this.#current = this.#use(others);
+    } else if (this.#publicKeys.includes(theirs.publicKey)) {
+      for (const key of others.publicKeys) this.#publish(key, false);
+    } else {
+      throw new Error(
+        `${SECRET} of this node has another key than the cluster, and none of its earlier keys: ` +
+          'remove the file, and a start takes the key of the cluster',
+      );
+    }
+  }
+
+  /** A change of the key is answered once `share` has told the others. */
+  shareBy(share: () => Promise<void>): void {
+    this.#share = share;
   }
 
   /** The key that signs new records. */
@@ -47,9 +89,18 @@ export class TrackRecordKeys {
   }
 
   /** A new key signs from now on. The private key before is gone, and its public part stays. */
-  rotate(): TrackRecordKey {
-    this.#current = this.#make();
-    return this.#current;
+  async rotate(): Promise<TrackRecordKey> {
+    const made = this.#make();
+    this.#current = made;
+    await this.#share();
+    return made;
+  }
+
+  #use({ privateKey, publicKeys }: KeysOfRecords): TrackRecordKey {
+    const key = trackRecordKey(createPrivateKey({ key: privateKey, format: 'jwk' }));
+    for (const known of publicKeys) this.#publish(known, false);
+    writeChecked(this.#dataDir, SECRET, privateKey);
+    return key;
   }
 
   #make(): TrackRecordKey {

@@ -72,6 +72,7 @@ export class History {
     this.#thread = new SupervisedWorker({
       name: 'history',
       module: workerUrl(import.meta.url, './worker'),
+      isQuiet: true,
       workerData: (): RecorderConfig => {
         const nowMs = options.nowMs();
         return { directory, quoteMaxAgeMs, days, madeAtMs: this.#madeAtMs, nowMs };

@@ -12,7 +12,7 @@ import type { BlockDamage } from './segments.ts';
 import type { Series } from './series.ts';
 import { HistoryStore } from './store.ts';
 import { TickReader } from './tick-batch.ts';
-import type { Top } from './top.ts';
+import { NOT_LIVE, type Top } from './top.ts';
 
 export type RecorderConfig = {
   directory: string;
@@ -50,13 +50,18 @@ export class Recorder implements RowSink {
     this.#watch.restore(this.#ended(), this.store.stoppedAtMs ?? 0);
   }
 
-  /** The last records of each series. */
+  /** The last records of each series. Those of a market that is over are not read. Rule D108. */
   *#ended(): Generator<Ended> {
     for (const market of this.store.markets(ROWS)) {
+      const marks = this.store.series(GAP_MARKS, market);
+      if (marks?.isAtRest === true) {
+        yield { market, shown: NOT_LIVE, mark: 'resolved' };
+        continue;
+      }
       const row = this.store.series(ROWS, market)?.newest() ?? null;
       if (row === null) continue;
       const [, yesBidCents, yesAskCents, yesBidContracts, yesAskContracts] = row as Five;
-      const mark = this.store.series(GAP_MARKS, market)?.newest()?.[1];
+      const mark = marks?.newest()?.[1];
       yield {
         market,
         shown: { yesBidCents, yesAskCents, yesBidContracts, yesAskContracts },

@@ -64,6 +64,13 @@ export class Series implements Journaled {
     return this.#blocks.length === 0 && this.tailLength === 0;
   }
 
+  /** Whether it ended with a block that has room left. A lost record is no such end. */
+  get isAtRest(): boolean {
+    const last = this.#blocks.at(-1);
+    if (last === undefined || this.tailLength > 0) return false;
+    return last.records < BLOCK_RECORDS && endOf(last) === this.#tailFirst;
+  }
+
   get lastMs(): EpochMs {
     return this.#tail.lastMs ?? this.#blocks.at(-1)?.lastMs ?? 0;
   }

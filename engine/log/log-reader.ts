@@ -32,10 +32,26 @@ export type LogReaderOptions = LogIdentity & {
 
 export type PlacedRecord = LogRecord & { position: LogPosition; isLandmark: boolean };
 
-export type FollowOptions = { signal: AbortSignal; from?: LogPosition; pollMs?: number };
+export type FollowOptions = {
+  signal: AbortSignal;
+  from?: LogPosition;
+  pollMs?: number;
+  /** A process or thread that has nothing else to do may end. */
+  isUnref?: boolean;
+};
 
 /** A file of the log, and how much of it is whole and on disk. A closed file never changes. */
 export type DurableFile = { name: string; bytes: number; isClosed: boolean };
+
+/** A closed segment, by what tells it from a segment of any other log. */
+export type ClosedSegment = {
+  bytes: number;
+  /** The CRC-32 of its header, and of the next one's. */
+  seed: number;
+  nextSeed: number;
+  /** The number of the first fact of the next segment. */
+  nextNumber: number;
+};
 
 /** Where a record is expected, and the number of its first fact (null: not known). */
 type RecordOffset = { segment: number; offset: number; number: number | null };
@@ -121,7 +137,7 @@ export class LogReader {
 
   /** Yields the records of `records`, then each later record, until `signal`. */
   async *follow(afterNumber: number, options: FollowOptions): AsyncGenerator<PlacedRecord> {
-    const { signal, from, pollMs = POLL_MS } = options;
+    const { signal, from, pollMs = POLL_MS, isUnref = false } = options;
     let next = this.#offsetOf(afterNumber, from);
     let wasIdle = false;
     while (!signal.aborted) {
@@ -133,8 +149,16 @@ export class LogReader {
       }
       next = group.next;
       wasIdle = group.records.length === 0;
-      if (wasIdle) await sleep(pollMs, undefined, { signal }).catch(ignoreAbort);
+      if (wasIdle) await sleep(pollMs, undefined, { signal, ref: !isUnref }).catch(ignoreAbort);
     }
+  }
+
+  /** Null: the segment is not closed yet. Throws `LogDamage`, `LogMismatch`. */
+  closedSegment(segment: number): ClosedSegment | null {
+    const [file, next] = [this.#file(segment), this.#file(segment + 1)];
+    if (file === null || next === null) return null;
+    const { seed: nextSeed, header } = next;
+    return { bytes: file.size(), seed: file.seed, nextSeed, nextNumber: header.firstNumber };
   }
 
   /** The files of the log, and how much of each is whole and on disk. A backup copies these. */

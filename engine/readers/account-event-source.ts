@@ -54,10 +54,13 @@ export class AccountEventSource {
   #onLost: () => void = () => {};
   #onTrail: OnTrail = () => {};
   #onTrailsLost: () => void = () => {};
+  #isIndexing = false;
+  readonly #log: Log;
 
   constructor({ dataDir, shards, log, confirm }: Options) {
     this.#shards = shards;
     this.#confirm = confirm;
+    this.#log = log;
     this.#thread = new SupervisedWorker({
       name: 'events',
       module: workerUrl(import.meta.url, './events-thread'),
@@ -98,6 +101,22 @@ export class AccountEventSource {
   async trail(account: Uuid, sinceMs: EpochMs, from: number): Promise<void> {
     const shard = this.#shardOf(account);
     await this.#ask(account, (id) => ({ kind: 'trail', id, shard, account, sinceMs, from }));
+  }
+
+  /**
+   * From now on the thread keeps, on disk, which records have facts of an account, so that a first
+   * trail reads those alone. Rule A229 (api/RULES.md).
+   */
+  index(): void {
+    if (this.#isIndexing) return;
+    this.#isIndexing = true;
+    // A thread that starts later begins with it.
+    if (this.#thread.isUp) this.#askToIndex();
+    else this.#thread.startOnce();
+  }
+
+  #askToIndex(): void {
+    for (let shard = 0; shard < this.#shards; shard++) this.#thread.post({ kind: 'index', shard });
   }
 
   untrail(account: Uuid): void {
@@ -172,7 +191,16 @@ export class AccountEventSource {
   }
 
   #take(message: FromEvents): void {
-    if (message.kind === 'opened') return this.#thread.opened();
+    if (message.kind === 'opened') {
+      this.#thread.opened();
+      if (this.#isIndexing) this.#askToIndex();
+      return;
+    }
+    if (message.kind === 'unindexed') {
+      const { shard, problem } = message;
+      this.#log.error({ shard, problem }, 'the places of accounts in the log cannot be kept');
+      return;
+    }
     if (message.kind === 'news') return this.#onNews(message.account, message.events);
     if (message.kind === 'trail_news') return this.#onTrail(message.account, message.entries);
     this.#thread.answered(message.id, message);

@@ -161,9 +161,9 @@ export class AccountLog {
     return number === 0 || this.#log.records(number - 1).next().done !== true;
   }
 
-  /** The records after a number, and then new ones, until `signal`. */
+  /** The records after a number, and then new ones, until `signal` or its thread ends. */
   follow(after: number, signal: AbortSignal) {
-    return this.#log.follow(after, { signal });
+    return this.#log.follow(after, { signal, isUnref: true });
   }
 
   /** As it was amended, if it was amended at this place. */
@@ -180,8 +180,16 @@ export class AccountLog {
   }
 
   /** The records with facts after a number. */
-  recordsAfter(number: number): Generator<LogRecord> {
+  recordsAfter(number: number): Generator<PlacedRecord> {
     return this.#log.records(number);
+  }
+
+  recordAt(position: LogPosition): LogRecord {
+    return this.#log.record(position);
+  }
+
+  closedSegment(segment: number) {
+    return this.#log.closedSegment(segment);
   }
 
   /** All records. */

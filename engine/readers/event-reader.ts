@@ -5,13 +5,15 @@
  */
 import { setImmediate as others } from 'node:timers/promises';
 import type { EpochMs, Uuid } from '../base/units.ts';
+import type { PlacedRecord } from '../log/log-reader.ts';
 import { type AccountEvent, AccountEvents } from './account-events.ts';
 import { AccountLog, factsOf, type PageBounds } from './account-log.ts';
+import { AccountPlaces } from './account-places.ts';
 import { type TrailEntry, TrailMaker } from './account-trail.ts';
 import type { FactSource } from './read-facts.ts';
 import { type OrderReceipt, type ReceiptQuestion, readReceipt } from './receipts.ts';
 
-/** The questions to the reader. Every question except `unwatch` is answered. */
+/** The questions to the reader. All but `unwatch`, `untrail` and `index` are answered. */
 export type EventQuestion =
   /** The first events after a number. */
   | { kind: 'page'; id: number; shard: number; account: Uuid; bounds: PageBounds }
@@ -34,6 +36,8 @@ export type EventQuestion =
    */
   | { kind: 'trail'; id: number; shard: number; account: Uuid; sinceMs: EpochMs; from: number }
   | { kind: 'untrail'; shard: number; account: Uuid }
+  /** From now on it knows which records have facts of an account. A trail begins it, too. */
+  | { kind: 'index'; shard: number }
   /** What is known of the fills of an order, or of the order that opened a trade. */
   | ({ kind: 'receipt'; id: number; shard: number } & ReceiptQuestion);
 
@@ -48,6 +52,8 @@ export type EventAnswer =
   | { kind: 'news'; account: Uuid; events: AccountEvent[] }
   | { kind: 'trailed'; id: number }
   | { kind: 'trail_news'; account: Uuid; entries: TrailEntry[] }
+  /** Places of accounts cannot be kept any more, so trails begin with a search of the log. */
+  | { kind: 'unindexed'; shard: number; problem: string }
   /** Null: the account has no such order or trade. */
   | { kind: 'receipt'; id: number; receipt: OrderReceipt | null };
 
@@ -56,6 +62,8 @@ export type EventAnswer =
  * (api/RULES.md).
  */
 const SLICE_BYTES = 4 * 2 ** 20;
+/** The same where every fact is read, which takes more time a byte. */
+const PLACED_BYTES = 2 ** 20;
 
 export class EventReader {
   readonly #dataDir: string;
@@ -77,6 +85,7 @@ export class EventReader {
     if (question.kind === 'unwatch') events.unwatch(question.account);
     else if (question.kind === 'untrail') events.untrail(question.account);
     else if (question.kind === 'trail') events.trail(question);
+    else if (question.kind === 'index') events.index();
     else if (question.kind === 'page') void events.page(question);
     else if (question.kind === 'receipt') void events.receipt(question);
     else events.watch(question);
@@ -98,6 +107,7 @@ type Trail = {
 };
 
 class ShardEvents {
+  readonly #source: FactSource;
   readonly #log: AccountLog;
   readonly #send: (answer: EventAnswer) => void;
   readonly #watched = new Map<Uuid, AccountEvents>();
@@ -105,10 +115,15 @@ class ShardEvents {
   #last = 0;
   #following: AbortController | null = null;
   readonly #trails = new Map<Uuid, Trail>();
+  /** Null: nobody has asked for them. */
+  #places: AccountPlaces | null = null;
+  /** `follows`: they have all that was followed. `ended`: they could not be kept. */
+  #indexing: 'catches up' | 'follows' | 'ended' = 'catches up';
   /** The watches that wait until the log was followed up to their number. */
   #waiting: Watch[] = [];
 
   constructor(source: FactSource, send: (answer: EventAnswer) => void) {
+    this.#source = source;
     this.#log = new AccountLog(source);
     this.#send = send;
   }
@@ -148,15 +163,23 @@ class ShardEvents {
     this.#rest();
   }
 
+  /** Keeps the places of accounts from now on. Rule A229 (api/RULES.md). */
+  index(): void {
+    if (this.#places !== null) return;
+    this.#places = new AccountPlaces(this.#source, this.#log);
+    if (this.#following === null) this.#followFrom(this.#log.numberAt(Number.POSITIVE_INFINITY));
+    void this.#catchUpPlaces(this.#places);
+  }
+
   trail(question: TrailQuestion): void {
     const { account, sinceMs } = question;
     this.#followFrom(question.from);
+    this.index();
     let trail = this.#trails.get(account);
     if (trail === undefined) {
-      const last = this.#log.numberAt(sinceMs);
-      trail = { maker: new TrailMaker(account), last, isFollowed: false, waiting: [] };
+      trail = { maker: new TrailMaker(account), last: 0, isFollowed: false, waiting: [] };
       this.#trails.set(account, trail);
-      void this.#catchUp(account, trail);
+      void this.#catchUp(account, sinceMs, trail);
     }
     trail.waiting.push(question);
     this.#answerTrail(trail);
@@ -167,13 +190,45 @@ class ShardEvents {
     this.#rest();
   }
 
+  /** Takes the records of before, a slice at a time, until those that are followed come. */
+  async #catchUpPlaces(places: AccountPlaces): Promise<void> {
+    this.#indexing = 'catches up';
+    while (this.#indexing === 'catches up') {
+      let read = 0;
+      for (const record of this.#log.recordsAfter(places.covered)) {
+        if (record.firstNumber > this.#last || read >= PLACED_BYTES) break;
+        this.#place(places, record);
+        read += record.payload.length;
+      }
+      if (this.#indexing === 'catches up' && places.covered >= this.#last)
+        this.#indexing = 'follows';
+      await others();
+    }
+  }
+
+  #place(places: AccountPlaces, record: PlacedRecord): void {
+    if (this.#indexing === 'ended') return;
+    try {
+      places.take(record);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
+      this.#indexing = 'ended';
+      const { shard } = this.#source;
+      this.#send({ kind: 'unindexed', shard, problem: (error as Error).message });
+    }
+  }
+
   /** Sends the entries of before, a slice at a time, until those that are followed come. */
-  async #catchUp(account: Uuid, trail: Trail): Promise<void> {
+  async #catchUp(account: Uuid, sinceMs: EpochMs, trail: Trail): Promise<void> {
+    if (!(await this.#catchUpByPlaces(account, trail))) return;
+    if (trail.last < this.#last) trail.last = Math.max(trail.last, this.#log.numberAt(sinceMs));
     while (this.#trails.get(account) === trail) {
       const upTo = this.#last;
       const entries: TrailEntry[] = [];
       let read = 0;
-      for (const record of this.#log.recordsAfter(trail.last)) {
+      // The places may have all of it.
+      const records = trail.last < upTo ? this.#log.recordsAfter(trail.last) : [];
+      for (const record of records) {
         if (record.firstNumber > upTo) break;
         entries.push(...trail.maker.entriesOf(record, trail.last));
         trail.last = record.firstNumber + record.count - 1;
@@ -188,6 +243,34 @@ class ShardEvents {
       }
       await others();
     }
+  }
+
+  /** Sends the entries of the records that are known to be the account's. False: nobody wants them any more. */
+  async #catchUpByPlaces(account: Uuid, trail: Trail): Promise<boolean> {
+    const places = this.#places!;
+    const positions = places.of(account);
+    const upTo = places.covered;
+    // A file of them was damaged.
+    if (this.#indexing === 'follows' && upTo < this.#last) void this.#catchUpPlaces(places);
+    let [read, entries]: [number, TrailEntry[]] = [0, []];
+    const send = () => {
+      if (entries.length > 0) this.#send({ kind: 'trail_news', account, entries });
+      [read, entries] = [0, []];
+    };
+    for (const position of positions) {
+      const record = this.#log.recordAt(position);
+      if (record.firstNumber > upTo) break;
+      entries.push(...trail.maker.entriesOf(record, trail.last));
+      trail.last = record.firstNumber + record.count - 1;
+      read += record.payload.length;
+      if (read < SLICE_BYTES) continue;
+      send();
+      await others();
+      if (this.#trails.get(account) !== trail) return false;
+    }
+    send();
+    trail.last = Math.max(trail.last, upTo);
+    return true;
   }
 
   #answerTrail(trail: Trail): void {
@@ -207,6 +290,7 @@ class ShardEvents {
   /** Nobody follows the log any more. */
   #rest(): void {
     if (this.#watched.size > 0 || this.#waiting.length > 0 || this.#trails.size > 0) return;
+    if (this.#places !== null) return;
     this.#following?.abort();
     this.#following = null;
   }
@@ -230,6 +314,7 @@ class ShardEvents {
         if (entries.length > 0) this.#send({ kind: 'trail_news', account, entries });
         trail.last = Math.max(trail.last, last);
       }
+      if (this.#indexing === 'follows') this.#place(this.#places!, record);
       this.#last = last;
       this.#answerWaiting();
       for (const trail of this.#trails.values()) this.#answerTrail(trail);

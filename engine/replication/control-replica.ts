@@ -1,16 +1,16 @@
 /**
  * The log of control data, on the thread that has these data: who leads it, its records, and what
- * the other nodes have of it. Rules N130 to N135 (engine/RULES.md).
+ * the other nodes have of it. Rules N130 to N135, N142, N166 (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../threads/logger.ts';
 import { Deposed, NotLeader, Unavailable } from '../threads/unavailable.ts';
-import { EtcdClient, EtcdFailure } from './etcd-client.ts';
+import { EtcdClient, EtcdFailure, ignoreFailure } from './etcd-client.ts';
 import { steadyMs } from './lease.ts';
 import { LogKeeper } from './log-keeper.ts';
 import { NodePresence, presentNodes } from './node-presence.ts';
 import { checksumOf, type LastRecord, type StoredRecord } from './replicated-record.ts';
-import { type ClusterSettings, type ReplicaState, ShardReplica } from './shard-replica.ts';
+import { type ClusterSettings, logKeys, type ReplicaState, ShardReplica } from './shard-replica.ts';
 
 /** The data that the records change. */
 export type ControlTarget = {
@@ -22,6 +22,8 @@ export type ControlTarget = {
   settled(): Promise<void>;
   /** This node leads from now on. */
   leads(): void;
+  /** This node leads, and another one says so. Rejects if it shall be said again. */
+  heard(name: string, word: string): Promise<void>;
 };
 
 export type ControlReplicaOptions = {
@@ -34,6 +36,8 @@ export type ControlReplicaOptions = {
 const LEASES_WAITED = 2;
 const AFTER_FAILURE_MS = 500;
 const POLL_MS = 20;
+const HEAR_EVERY_MS = 250;
+const WORDS_AT_ONCE = 100;
 const SUBJECT = 'the control data';
 
 export class ControlReplica {
@@ -124,6 +128,18 @@ export class ControlReplica {
     }
   }
 
+  /**
+   * Tells the node that leads, now or next. Of several words of one name it hears one. A word is lost
+   * if etcd does not answer now.
+   */
+  async say(name: string, word: string): Promise<void> {
+    const { said } = logKeys(this.#options.settings.name, 'control');
+    const key = said + name;
+    await this.#etcd
+      .transact([{ key, isAbsent: true }], [{ put: key, value: word }])
+      .catch(ignoreFailure);
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#keeping.abort();
@@ -191,8 +207,32 @@ export class ControlReplica {
     log.info({ node: settings.node }, 'this node leads the control log');
     this.#ready.resolve();
     target.leads();
+    void this.#hear();
     if (this.#isClosed) end();
     await promise;
+  }
+
+  /** While this node leads it takes what others say. */
+  async #hear(): Promise<void> {
+    const { target, settings } = this.#options;
+    const { said, saidEnd } = logKeys(settings.name, 'control');
+    const lead = this.#lead;
+    while (this.#lead === lead && !this.#isClosed) {
+      try {
+        const [words = []] = await this.#etcd.read([
+          { range: said, end: saidEnd, limit: WORDS_AT_ONCE },
+        ]);
+        for (const { key, value } of words) {
+          await target.heard(key.slice(said.length), value.toString());
+          await this.#etcd.transact([], [{ remove: key }]);
+        }
+      } catch (error) {
+        // It is there when this node, or the next leader, looks again.
+        if (!(error instanceof EtcdFailure || error instanceof Unavailable)) throw error;
+      }
+      const { signal } = this.#keeping;
+      await sleep(HEAR_EVERY_MS, undefined, { signal }).catch(() => undefined);
+    }
   }
 
   #newReplica(last: LastRecord): ShardReplica {
@@ -217,7 +257,8 @@ export class ControlReplica {
     return new NodePresence({ etcd: this.#etcd, cluster, self, leaseSeconds, steadyMs }, applied);
   }
 
-  #changed({ leader, isCaughtUp, problem }: ReplicaState): void {
+  #changed({ leader, isCaughtUp, problem, movingTo }: ReplicaState): void {
+    if (movingTo !== null) this.#depose(`the lead moves to ${movingTo}`);
     // This node's own key of before ends soon.
     const other = leader?.node === this.#options.settings.node ? null : (leader?.address ?? null);
     if (other !== this.#notLeader.leader) this.#notLeader = new NotLeader(other, SUBJECT);

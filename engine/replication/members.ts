@@ -50,9 +50,8 @@ export async function removeMember(
         return { key, createRevision: at.createRevision };
       }
       throw new Error(
-        logs[nth] === 'control'
-          ? `${node} leads the control data: stop it`
-          : `${node} leads shard ${nth}: stop it, or move the lead by paperbook cluster move`,
+        `${node} leads ${logs[nth] === 'control' ? 'the control data' : `shard ${nth}`}: stop it, ` +
+          'or move the lead by paperbook cluster move',
       );
     });
     const left = new Map([...members].filter(([name]) => name !== node));

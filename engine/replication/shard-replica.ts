@@ -497,6 +497,9 @@ export function logKeys(cluster: string, log: LogName) {
     /** The node that the lead moves to, and the same once that node is ready. */
     move: `${prefix}/move`,
     ready: `${prefix}/ready`,
+    /** What nodes say to the one that leads, by name. */
+    said: `${prefix}/said/`,
+    saidEnd: `${prefix}/said/~`,
   };
 }
 

@@ -9,10 +9,11 @@ import type { Catalog, CatalogGame, CatalogInstrument } from './catalog-entries.
 /** A part of a list: its entries from one place before another, or an entry that is new or changed. */
 export type Part<Entry> = readonly [from: number, before: number] | Entry;
 
-export type CatalogChange = {
-  games: Part<CatalogGame>[];
-  /** Beside a new or changed instrument, its game is among the new entries, too. */
-  instruments: Part<CatalogInstrument>[];
+type Lists = Pick<Catalog, 'games' | 'instruments'>;
+export type ListChange = { games: Part<CatalogGame>[]; instruments: Part<CatalogInstrument>[] };
+
+/** Beside a new or changed instrument, its game is among the new entries, too. */
+export type CatalogChange = ListChange & {
   /** How many markets and instruments had numbers before. */
   marketsBefore: number;
   instrumentsBefore: number;
@@ -66,10 +67,25 @@ export function changed(before: Catalog, change: CatalogChange): Catalog {
   const withNew = (names: string[], more: string[]) =>
     more.length === 0 ? names : [...names, ...more];
   return {
-    games: listOf(before.games, change.games),
-    instruments: listOf(before.instruments, change.instruments),
+    ...changedLists(before, change),
     marketNames: withNew(before.marketNames, marketNames),
     instrumentIds: withNew(before.instrumentIds, instrumentIds),
+  };
+}
+
+/** The lists alone, without names. */
+export function listChangeOf(before: Lists, now: Lists): ListChange {
+  return {
+    games: partsOf(before.games, now.games),
+    instruments: partsOf(before.instruments, now.instruments),
+  };
+}
+
+/** Entries that stay are the same objects. */
+export function changedLists(before: Lists, { games, instruments }: ListChange): Lists {
+  return {
+    games: listOf(before.games, games),
+    instruments: listOf(before.instruments, instruments),
   };
 }
 
@@ -86,7 +102,7 @@ function isRange<Entry>(part: Part<Entry>): part is readonly [number, number] {
 function partsOf<Entry extends { slug: string }>(
   before: readonly Entry[],
   now: readonly Entry[],
-  { isNews }: { isNews(entry: Entry): boolean },
+  { isNews }: { isNews(entry: Entry): boolean } = { isNews: () => false },
 ): Part<Entry>[] {
   const places = new Map(before.map(({ slug }, place) => [slug, place]));
   const parts: Part<Entry>[] = [];

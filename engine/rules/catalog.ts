@@ -49,15 +49,20 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   state.catalog = { ...catalog, marketNames, instrumentIds };
   state.pastMarkets.nameBy(marketNames);
   state.pastInstruments.nameBy(instrumentIds);
-  for (const { id, listings } of catalog.instruments) {
-    reviveInstrument(state, id);
-    for (const { venue, venueMarketId } of listings) {
+  const isAsBefore = (entry: CatalogInstrument) => {
+    return state.instrumentsById.get(entry.id)?.entry === entry;
+  };
+  for (const entry of catalog.instruments) {
+    if (isAsBefore(entry)) continue;
+    reviveInstrument(state, entry.id);
+    for (const { venue, venueMarketId } of entry.listings) {
       reviveMarket(state, marketName(venue, venueMarketId));
     }
   }
-  for (const instrument of state.instruments) if (!instrument.isPast) instrument.listed = false;
-  for (const market of state.markets) {
-    if (market.isPast) continue;
+  // Those of the past are in neither.
+  const [instruments, markets] = [state.instrumentsById.values(), state.marketsByName.values()];
+  for (const instrument of instruments) instrument.listed = false;
+  for (const market of markets) {
     market.shownBy = null;
     market.closesAtMs = Number.POSITIVE_INFINITY;
   }
@@ -65,14 +70,15 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
     const instrument = state.instrumentsById.get(entry.id);
     invariant(instrument !== undefined, 'a catalog lists an instrument without a number');
     instrument.listed = true;
-    describe(state, instrument, entry);
+    if (instrument.entry === entry) closeMarkets(instrument);
+    else describe(state, instrument, entry);
     for (const { market, polarity } of instrument.listings) {
       const isBetter = market.shownBy === null || market.shownBy.polarity < polarity;
       if (isBetter) market.shownBy = { instrument, polarity };
     }
   }
-  for (const instrument of state.instruments) {
-    if (instrument.listed || instrument.isPast) continue;
+  for (const instrument of state.instrumentsById.values()) {
+    if (instrument.listed) continue;
     if (mayForget(state, instrument)) forget(state, instrument);
     else closeMarkets(instrument);
   }
@@ -81,10 +87,11 @@ export function replaceCatalog(state: ShardState, catalog: Catalog): void {
   forgetMarkets(state);
   for (const book of state.booksByKey.values()) watchMarkets(book);
   // So that an order finds its ladders made.
-  const bookless = state.markets.filter((market) => {
-    return market.shownBy !== null && market.venue === HOME_VENUE && market.book === null;
-  });
-  reserveBooks(state, state.booksByKey.size + state.freeBooks.length + bookless.length);
+  let bookless = 0;
+  for (const { shownBy, venue, book } of state.marketsByName.values()) {
+    if (shownBy !== null && venue === HOME_VENUE && book === null) bookless++;
+  }
+  reserveBooks(state, state.booksByKey.size + state.freeBooks.length + bookless);
 }
 
 /** Whether nothing about it can change any more, and the log has its description. */
@@ -101,10 +108,10 @@ function mayForget(state: ShardState, { entry, listings, described }: Instrument
 
 /** The log describes it to whoever asks. Rule K59 (feeds/FORMATS.md). */
 export function forget(state: ShardState, instrument: Instrument): void {
-  const { entry, listings, number } = instrument;
+  const { listings, number, closesAtMs } = instrument;
   const open = listings.flatMap(({ market }) => (market.outcome === null ? [market.number] : []));
-  if (entry?.closesAt !== undefined && open.length > 0) {
-    state.pastCloses.set(number, { atMs: Date.parse(entry.closesAt), markets: open });
+  if (closesAtMs !== Number.POSITIVE_INFINITY && open.length > 0) {
+    state.pastCloses.set(number, { atMs: closesAtMs, markets: open });
   }
   state.instruments[instrument.number] = state.pastInstruments.keep(instrument);
   state.instrumentsById.delete(instrument.id);
@@ -116,15 +123,15 @@ export function forget(state: ShardState, instrument: Instrument): void {
  */
 export function forgetMarkets(state: ShardState): void {
   const { markets, arrivals, orders, positionsOfMarket } = state;
-  const used = new Set<Market>();
-  for (const { isPast, listings } of state.instruments) {
-    if (!isPast) for (const { market } of listings) used.add(market);
+  const used = new Uint8Array(markets.length);
+  for (const { listings } of state.instrumentsById.values()) {
+    for (const { market } of listings) used[market.number] = 1;
   }
-  for (const { market } of state.booksByKey.values()) used.add(market);
-  for (const order of arrivals.waiting().orders) used.add(markets[orders.col.market.get(order)]!);
-  for (const market of markets) {
-    const { number, venue, isPast, outcome } = market;
-    if (isPast || outcome === null || used.has(market) || booksOf(market).length > 0) continue;
+  for (const { market } of state.booksByKey.values()) used[market.number] = 1;
+  for (const order of arrivals.waiting().orders) used[orders.col.market.get(order)] = 1;
+  for (const market of state.marketsByName.values()) {
+    const { number, venue, outcome } = market;
+    if (outcome === null || used[number] === 1 || booksOf(market).length > 0) continue;
     if (positionsOfMarket.count(number) > 0) continue;
     markets[number] = state.pastMarkets.keep(market);
     state.marketsByName.delete(marketName(venue, market.ticker));
@@ -206,9 +213,8 @@ function withOwnNames(
  * The earliest closing time of the instruments that list a market counts. Dropped instruments,
  * which are last, count for a market that no others list. Rule T129 (engine/RULES.md).
  */
-function closeMarkets({ entry, listed, listings }: Instrument): void {
-  if (entry?.closesAt === undefined) return;
-  const closesAtMs = Date.parse(entry.closesAt);
+function closeMarkets({ listed, listings, closesAtMs }: Instrument): void {
+  if (closesAtMs === Number.POSITIVE_INFINITY) return;
   for (const { market } of listings) {
     const counts = listed || market.shownBy === null;
     if (counts) market.closesAtMs = Math.min(market.closesAtMs, closesAtMs);
@@ -280,6 +286,7 @@ function newInstrument(number: InstrumentNumber, id: string): Instrument {
     listings: [],
     home: null,
     opensAtMs: 0,
+    closesAtMs: Number.POSITIVE_INFINITY,
     described: null,
     isPast: false,
   };
@@ -294,6 +301,7 @@ export function describe(
   instrument.entry = entry;
   state.pastCloses.delete(instrument.number);
   instrument.opensAtMs = opensAtMsOf(entry);
+  instrument.closesAtMs = closesAtMsOf(entry);
   instrument.listings = listingsOf(state, entry);
   const homes = instrument.listings.filter(({ market }) => market.venue === HOME_VENUE);
   instrument.home = homes.length === 1 ? homes[0]! : null;
@@ -302,6 +310,10 @@ export function describe(
 
 export function opensAtMsOf({ opensAt }: CatalogInstrument): EpochMs {
   return opensAt === null ? 0 : Date.parse(opensAt);
+}
+
+export function closesAtMsOf({ closesAt }: CatalogInstrument): EpochMs {
+  return closesAt === undefined ? Number.POSITIVE_INFINITY : Date.parse(closesAt);
 }
 
 /** Its listings with their markets, home venue first. */

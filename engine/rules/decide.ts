@@ -12,8 +12,7 @@ import { decideAmend } from './amend.ts';
 import { resultOf } from './apply-results.ts';
 import { canceledByOwner } from './arrivals.ts';
 import { instrumentOf } from './catalog.ts';
-import { changeOf } from './catalog-change.ts';
-import type { Catalog } from './catalog-entries.ts';
+import { changed, changeOf } from './catalog-change.ts';
 import { decideCorrection, isSameResult } from './corrections.ts';
 import { accept, type Decision, reject } from './decision.ts';
 import { restingOf, restingOfOthers } from './disconnects.ts';
@@ -107,8 +106,10 @@ export function decide(state: ShardState, command: Command): Decision {
  * once changes have taken as many bytes, so a reader of the newest one never reads more of them.
  * Rule K60 (feeds/FORMATS.md).
  */
-function decideCatalog(state: ShardState, { atMs, catalog: sent, named }: SetCatalog): Decision {
-  const catalog = named === undefined ? sent : withNamesOf(state.catalog, sent, named);
+function decideCatalog(state: ShardState, command: SetCatalog): Decision {
+  const { atMs } = command;
+  const isChange = 'change' in command;
+  const catalog = isChange ? changed(state.catalog, command.change) : command.catalog;
   const change = changeOf(state.catalog, catalog);
   if (change === null) return accept([]);
   const { catalogPlace: place } = state;
@@ -116,22 +117,6 @@ function decideCatalog(state: ShardState, { atMs, catalog: sent, named }: SetCat
     return accept([{ kind: 'catalog_replaced', atMs, catalog }]);
   }
   return accept([{ kind: 'catalog_changed', atMs, before: place.record, change }]);
-}
-
-function withNamesOf(
-  before: Catalog,
-  sent: Catalog,
-  { markets, instruments }: NonNullable<SetCatalog['named']>,
-): Catalog {
-  const own = (names: string[], count: number, more: string[]) => {
-    invariant(count <= names.length, 'a catalog lacks names that nobody has sent');
-    return [...names.slice(0, count), ...more];
-  };
-  return {
-    ...sent,
-    marketNames: own(before.marketNames, markets, sent.marketNames),
-    instrumentIds: own(before.instrumentIds, instruments, sent.instrumentIds),
-  };
 }
 
 function decideCancel(state: ShardState, { atMs, account, orderId }: CancelOrder): Decision {

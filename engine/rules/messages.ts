@@ -20,6 +20,7 @@ import type {
   TradeUse,
   Uuid,
 } from '../base/units.ts';
+import type { CatalogChange } from './catalog-change.ts';
 import type { Catalog } from './catalog-entries.ts';
 import type { FeeEntry } from './fees.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
@@ -408,16 +409,14 @@ export type Settled = {
 };
 
 /**
- * The whole current catalog. An instrument that a later catalog drops keeps its number and label,
- * but is no longer bought or quoted.
+ * The current catalog, or what it changes in the one that the shard has. An instrument that a later
+ * catalog drops keeps its number and label, but is no longer bought or quoted. Rule K62
+ * (feeds/FORMATS.md).
  */
-export type SetCatalog = {
-  kind: 'catalog';
-  atMs: EpochMs;
-  catalog: Catalog;
-  /** The catalog lacks so many first names, which the shard has; left out: it has all names. */
-  named?: { markets: number; instruments: number };
-};
+export type SetCatalog = { kind: 'catalog'; atMs: EpochMs } & (
+  | { catalog: Catalog }
+  | { change: CatalogChange }
+);
 
 /**
  * The operator's switches that answers depend on. They are not in the log and are sent at every

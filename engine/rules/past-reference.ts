@@ -283,4 +283,7 @@ class PastInstrument implements Instrument {
   get opensAtMs() {
     return 0;
   }
+  get closesAtMs() {
+    return Number.POSITIVE_INFINITY;
+  }
 }

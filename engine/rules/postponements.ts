@@ -24,7 +24,8 @@ export function windowEndMs({
  * catalogs have changed.
  */
 export function nextVoidMs(state: ShardState): EpochMs {
-  const { nextVoid, referenceDataVersion } = state;
+  const { nextVoid, referenceDataVersion, config } = state;
+  if (config.voidsByResult === true) return Number.POSITIVE_INFINITY;
   if (nextVoid.version === referenceDataVersion) return nextVoid.atMs;
   let atMs = Number.POSITIVE_INFINITY;
   for (const [, endMs] of windowsOf(state)) atMs = Math.min(atMs, endMs);

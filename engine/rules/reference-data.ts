@@ -23,6 +23,8 @@ export type CoreConfig = {
   routingBandCents: number;
   /** `top_of_book` by default. */
   fillModel?: FillModelName;
+  /** Games void no market here: a result of each market comes in its place (N141). */
+  voidsByResult?: boolean;
 };
 
 /** A venue market: its catalog data, and the last messages of its venue. */
@@ -115,6 +117,8 @@ export type Instrument = {
   home: { market: Market; polarity: 1 | -1 } | null;
   /** When its markets open; 0 if the catalog has no time. */
   opensAtMs: EpochMs;
+  /** When its entry closes its markets; infinite if it has no time. */
+  closesAtMs: EpochMs;
   /** The record of the log with its last description; null: not known. */
   described: number | null;
   /** It is dropped and settled. Its description is in the log alone. Rule K59 (feeds/FORMATS.md). */

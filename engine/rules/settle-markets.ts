@@ -218,6 +218,7 @@ export function voidGame(
   { slug, atMs, source }: { slug: string; atMs: EpochMs; source: OutcomeSource },
   facts: FactSink,
 ): void {
+  if (state.config.voidsByResult === true) return;
   for (const instrument of state.instruments) {
     if (instrument.entry?.gameSlug === slug)
       voidMarkets(state, instrument, { atMs, source }, facts);

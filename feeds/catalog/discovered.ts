@@ -14,11 +14,11 @@ import { mergeCatalogs } from './merge-catalogs.ts';
 
 export const NOTHING_DISCOVERED: CatalogFile = { games: [], instruments: [] };
 
-/** Both files as one catalog, without numbers of an earlier one. */
+/** Both files as one catalog, without numbers. */
 export type CombinedReading =
   | {
       ok: true;
-      catalog: Catalog;
+      catalog: Pick<Catalog, 'games' | 'instruments'>;
       fees: FeeEntry[];
       /** Instruments that only discovery knows, by their slugs. */
       discovered: string[];
@@ -34,44 +34,40 @@ export function readDiscovered(path: string): CatalogFile | null {
   return JSON.parse(text) as CatalogFile;
 }
 
-type BothFiles = {
-  own: CatalogFile;
-  /** The part that only the operator's file has. */
-  ownReading: CatalogReading;
-  /** `NOTHING_DISCOVERED` without a file. */
-  discovered: CatalogFile;
-};
+/** The operator's part of the catalog. */
+export type OwnFile = { own: CatalogFile; ownReading: CatalogReading };
 
-/**
- * Reads the operator's file, null for none, and the discoveries. @throws if the file of discoveries
- * is damaged
- */
-export async function readBoth(
+/** Reads the operator's file; null for none. */
+export async function readOwn(
   file: string | null,
-  discoveredFile: string,
-): Promise<BothFiles | { errors: CatalogError[] }> {
-  const discovered = readDiscovered(discoveredFile) ?? NOTHING_DISCOVERED;
-  if (file === null)
-    return { own: NOTHING_DISCOVERED, ownReading: readingOf(NOTHING_DISCOVERED), discovered };
+): Promise<OwnFile | { ok: false; errors: CatalogError[] }> {
+  if (file === null) return { own: NOTHING_DISCOVERED, ownReading: readingOf(NOTHING_DISCOVERED) };
   let text: string;
   try {
     text = await boundedText(file);
   } catch (error) {
-    return { errors: [{ place: 'file', message: readProblem(error) }] };
+    return { ok: false, errors: [{ place: 'file', message: readProblem(error) }] };
   }
   const reading = parseCatalog(text);
-  if (!reading.ok) return { errors: reading.errors };
-  return { own: JSON.parse(text) as CatalogFile, ownReading: reading, discovered };
+  if (!reading.ok) return reading;
+  return { own: JSON.parse(text) as CatalogFile, ownReading: reading };
 }
 
-/** The catalog of both files. Errors are errors of the operator's file. */
+/**
+ * The catalog of both files. Errors are errors of the operator's file. @throws if the file of
+ * discoveries is damaged
+ */
 export async function loadBoth(
   file: string | null,
   discoveredFile: string,
 ): Promise<CombinedReading> {
-  const both = await readBoth(file, discoveredFile);
-  if ('errors' in both) return { ok: false, errors: both.errors };
-  const { own, ownReading, discovered } = both;
+  const discovered = readDiscovered(discoveredFile) ?? NOTHING_DISCOVERED;
+  const own = await readOwn(file);
+  return 'own' in own ? combined(own, discovered) : own;
+}
+
+/** The catalog of the operator's part and of discoveries, `NOTHING_DISCOVERED` without a file. */
+export function combined({ own, ownReading }: OwnFile, discovered: CatalogFile): CombinedReading {
   const reading =
     discovered === NOTHING_DISCOVERED ? ownReading : soundWith(discovered, own).reading;
   if (!reading.ok) return reading;

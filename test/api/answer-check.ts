@@ -24,6 +24,7 @@ const WHOLE = /^\d+$/;
 export class AnswerCheck {
   readonly #document: Json;
   readonly #ajv: Ajv2020;
+  /** By the text of the schema: operations share most of their refusals. */
   readonly #validators = new Map<string, ValidateFunction>();
   /** Fixed segments win over a parameter in the same place, as the specification has it. */
   readonly #paths: { pattern: RegExp; path: string }[];
@@ -138,12 +139,14 @@ export class AnswerCheck {
   }
 
   #validatorAt(pointer: string[]): ValidateFunction {
-    const escaped = pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'));
-    const $ref = `${DOCUMENT}#/${escaped.map(encodeURIComponent).join('/')}`;
-    let validate = this.#validators.get($ref);
+    const schema = JSON.stringify(pointer.reduce((inside, part) => inside[part], this.#document));
+    let validate = this.#validators.get(schema);
     if (validate === undefined) {
-      validate = this.#ajv.compile({ $ref });
-      this.#validators.set($ref, validate);
+      const escaped = pointer.map((part) => part.replaceAll('~', '~0').replaceAll('/', '~1'));
+      validate = this.#ajv.compile({
+        $ref: `${DOCUMENT}#/${escaped.map(encodeURIComponent).join('/')}`,
+      });
+      this.#validators.set(schema, validate);
     }
     return validate;
   }

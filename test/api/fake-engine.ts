@@ -155,6 +155,10 @@ export class FakeEngine implements Engine {
     return this.#core.command({ ...result, kind: 'settle', correction });
   }
 
+  async settleLed({ source: _, ...result }: ResultTick, correction: number | null): Promise<Reply> {
+    return this.#core.command({ ...result, kind: 'settle', correction });
+  }
+
   /** How often it was asked which quotes have changed. */
   changesAsked = 0;
 

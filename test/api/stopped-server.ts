@@ -15,6 +15,7 @@ export const DIRECTORY_ID = uuidOf(77);
 
 /** The directory of each id: it is made once, and copied for whoever asks for it. */
 const made = new Map<string, Promise<void>>();
+let traded: Promise<void> | null = null;
 let originals: string | null = null;
 
 /** A directory with one shard, two people and a key, at `dataDir`. */
@@ -24,6 +25,15 @@ export async function stoppedServer(dataDir: string, id = DIRECTORY_ID): Promise
   const ready = made.get(id) ?? makeStopped(original, id);
   made.set(id, ready);
   await ready;
+  cpSync(original, dataDir, { recursive: true });
+}
+
+/** One with a checkpoint and facts after it. */
+export async function tradedServer(dataDir: string): Promise<void> {
+  originals ??= newOriginals();
+  const original = path.join(originals, 'traded');
+  traded ??= stoppedServer(original).then(() => goOn(original, 901, 4));
+  await traded;
   cpSync(original, dataDir, { recursive: true });
 }
 

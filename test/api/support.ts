@@ -44,6 +44,7 @@ import type { ServerContext } from '../../api/operations/server-context.ts';
 import type { BacktestSource } from '../../api/read-side/backtest-source.ts';
 import type { HistorySource } from '../../api/read-side/history-source.ts';
 import { startReaders } from '../../api/read-side/start-readers.ts';
+import { TrackRecordKeys } from '../../api/read-side/track-record-keys.ts';
 import { AuthErrorAnswer } from '../../api/schemas/auth.ts';
 import { listen } from '../../api/server.ts';
 import { type MarketNumber, marketName, type Venue } from '../../engine/base/units.ts';
@@ -133,7 +134,7 @@ type Options = {
 
 let emptied: Promise<string> | null = null;
 
-/** A copy of one that is made once: each of the many tables of a store is a commit to disk. */
+/** A copy of one that is made once: each table of a store, and each key, is a commit to disk. */
 async function emptyDataDir(): Promise<string> {
   emptied ??= makeEmptyDataDir();
   const dataDir = newDirectory();
@@ -146,6 +147,9 @@ async function makeEmptyDataDir(): Promise<string> {
   process.on('exit', () => rmSync(dataDir, { recursive: true, force: true }));
   writeMeta(dataDir, { format: 'paperbook-data', version: FORMAT_VERSION, shards: 1 });
   await new ControlStore(dataDir).close();
+  ensureAdminToken(dataDir);
+  await ensureSigningKey(dataDir, { warn() {} });
+  new TrackRecordKeys(dataDir);
   return dataDir;
 }
 

@@ -261,6 +261,7 @@ function applyCommand(state: ModelState, command: Command): Reply {
       return answer(settleMarket(state, command.market, result));
     }
     case 'catalog':
+      if (!('catalog' in command)) throw new Error('the model takes whole catalogs alone');
       learnCatalog(state, command.catalog);
       for (const { slug, status } of command.catalog.games) {
         if ((state.gameStatus.get(slug) ?? status) === 'cancelled') voidGame(state, slug);

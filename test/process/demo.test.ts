@@ -1,14 +1,16 @@
 /** The demo at first sight: past games, public bots, and a first start that is killed. */
 import { randomUUID } from 'node:crypto';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { BOTS, LiveBots } from '../../api/cli/demo-bots.ts';
+import { longTest } from '../long-test.ts';
 import { ask, type Json, request } from './client.ts';
 import { callerOf } from './demo-caller.ts';
 import { runHere } from './run-here.ts';
-import { Command, eventually, type Server, startFor, tempDir } from './server.ts';
+import { Command, eventually, type Server, startFor, startServer, tempDir } from './server.ts';
 
 /** What each thread loads first. It notes whether it is the main one, and the limit of its heap. */
 function notingHeaps(file: string): string {
@@ -23,8 +25,81 @@ function heapOfLine(line: string): [isMain: string, mib: number] {
   return [isMain!, Number(mib)];
 }
 
-test.serial(
-  'U33, U34, U35, U36, U77, paperbook demo: killed amid its first start, it has a past and bots at the next',
+const DIRECTORY = mkdtempSync(path.join(tmpdir(), 'paperbook-demo-'));
+const HEAPS = path.join(DIRECTORY, 'heaps');
+let started: Promise<Server> | null = null;
+test.after.always('the demo', async () => {
+  const server = await started;
+  if (server?.command.isRunning) await server.command.end('SIGKILL');
+  rmSync(DIRECTORY, { recursive: true });
+});
+
+/** The tests have one demo, since its past takes seconds. The last one ends it. */
+function sharedDemo(): Promise<Server> {
+  const env = {
+    PAPERBOOK_REQUEST_LOG: 'on',
+    PAPERBOOK_LOG_LEVEL: 'info',
+    NODE_OPTIONS: `--import=${notingHeaps(HEAPS)}`,
+  };
+  started ??= startServer('demo', path.join(DIRECTORY, 'data'), env, true);
+  return started;
+}
+
+async function boardOf(key: string, { baseUrl }: Server): Promise<Json[]> {
+  const { rows } = await eventually('a board of all bots', async () => {
+    const { status, body } = await request(key, 'GET', `${baseUrl}/leaderboard?window=all`);
+    return status === 200 && body.rows.length === BOTS.length ? body : null;
+  });
+  return rows;
+}
+
+test.serial('U33, U34, U35, U77, paperbook demo: it has a past and bots', async (t) => {
+  const first = await sharedDemo();
+  const demo = callerOf(first);
+  const { account } = await demo.get('/portfolio');
+  t.is(account, null, 'the demo’s user has not traded');
+  const rows = await boardOf(demo.key, first);
+  for (const { displayName } of rows) t.regex(displayName, / Bot$/);
+  const { rows: scored } = await demo.get('/eval?window=all');
+  t.true(scored.length > 4, JSON.stringify(scored));
+  const { picks } = await demo.get(`/traders/${rows[0]!.traderId}/picks`);
+  t.true(picks.length > 3);
+
+  const { games: over } = await demo.get('/games?status=final&limit=100');
+  t.true(over.length > 10);
+  const leagues = new Set(over.map(({ league }: Json) => league));
+  t.is(leagues.size, 3);
+  const { games: on } = await demo.get('/games?status=inprogress');
+  t.true(on.length > 2);
+  const { instruments } = await demo.get('/instruments?tradable=true&status=inprogress&limit=3');
+  for (const { id } of instruments) {
+    const { yesBids, yesAsks } = await demo.get(`/instruments/${id}/book`);
+    t.true(yesBids.length + yesAsks.length > 4, 'levels');
+    const { candles } = await demo.get(`/history/candles?instrumentId=${id}&interval=1h`);
+    t.true(candles.length > 10, `${candles.length} candles`);
+  }
+  const rule = { side: 'yes', entryMinutesBeforeStart: 30 };
+  const body = { markets: { league: [...leagues][0] }, rule, stake: { contracts: 1 } };
+  const tested = await request(demo.key, 'POST', `${demo.baseUrl}/backtest`, body);
+  t.is(tested.status, 200);
+  t.true(tested.body.summary.trades > 3, JSON.stringify(tested.body.summary));
+
+  const limits = readFileSync(HEAPS, 'utf8').trim().split('\n').map(heapOfLine);
+  const largest = (ofMain: string) =>
+    Math.max(...limits.filter(([isMain]) => isMain === ofMain).map(([, mib]) => mib));
+  t.true(largest('false') < largest('true') - 30, 'U77: little room for new objects');
+
+  const { bots } = JSON.parse(readFileSync(path.join(first.dataDir, 'demo.json'), 'utf8'));
+  t.is(bots.length, BOTS.length);
+  const prefix = bots[0].slice(0, 16);
+  await eventually('a bot looks at prices', async () => {
+    const lines = first.command.output.stderr.split('\n');
+    return lines.find((line) => line.includes(prefix) && line.includes('/quotes')) ?? null;
+  });
+});
+
+longTest.serial(
+  'U33, U34, U36, paperbook demo: killed amid its first start, it has a past and bots at the next ones',
   async (t) => {
     const dataDir = path.join(tempDir(t), 'data');
     const killed = new Command(['demo'], { env: { PAPERBOOK_DATA_DIR: dataDir } });
@@ -38,77 +113,18 @@ test.serial(
     await killed.end('SIGKILL');
     t.false(existsSync(path.join(dataDir, 'demo/simulator.json')));
 
-    const heaps = path.join(path.dirname(dataDir), 'heaps');
-    const env = {
-      PAPERBOOK_REQUEST_LOG: 'on',
-      PAPERBOOK_LOG_LEVEL: 'info',
-      NODE_OPTIONS: `--import=${notingHeaps(heaps)}`,
-    };
-    const first = await startFor(t, 'demo', { dataDir, env, isLively: true });
-    const demo = callerOf(first);
-    const { account } = await demo.get('/portfolio');
-    t.is(account, null, 'the demo’s user has not traded');
-    const { rows } = await eventually('a board of all bots', async () => {
-      const { status, body } = await request(
-        demo.key,
-        'GET',
-        `${demo.baseUrl}/leaderboard?window=all`,
-      );
-      return status === 200 && body.rows.length === BOTS.length ? body : null;
-    });
-    for (const { displayName } of rows) t.regex(displayName, / Bot$/);
-    const { rows: scored } = await demo.get('/eval?window=all');
-    t.true(scored.length > 4, JSON.stringify(scored));
-    const { picks } = await demo.get(`/traders/${rows[0].traderId}/picks`);
-    t.true(picks.length > 3);
-
-    const { games: over } = await demo.get('/games?status=final&limit=100');
-    t.true(over.length > 10);
-    const leagues = new Set(over.map(({ league }: Json) => league));
-    t.is(leagues.size, 3);
-    const { games: on } = await demo.get('/games?status=inprogress');
-    t.true(on.length > 2);
-    const { instruments } = await demo.get('/instruments?tradable=true&status=inprogress&limit=3');
-    for (const { id } of instruments) {
-      const { yesBids, yesAsks } = await demo.get(`/instruments/${id}/book`);
-      t.true(yesBids.length + yesAsks.length > 4, 'levels');
-      const { candles } = await demo.get(`/history/candles?instrumentId=${id}&interval=1h`);
-      t.true(candles.length > 10, `${candles.length} candles`);
+    const boards = [];
+    const made = [];
+    for (let start = 0; start < 2; start++) {
+      const server = await startFor(t, 'demo', { dataDir, isLively: true });
+      const { bots, key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
+      made.push({ bots, key });
+      const rows = await boardOf(key, server);
+      boards.push(rows.map(({ traderId }) => traderId).sort());
+      await server.command.end('SIGINT');
     }
-    const rule = { side: 'yes', entryMinutesBeforeStart: 30 };
-    const body = { markets: { league: [...leagues][0] }, rule, stake: { contracts: 1 } };
-    const tested = await request(demo.key, 'POST', `${demo.baseUrl}/backtest`, body);
-    t.is(tested.status, 200);
-    t.true(tested.body.summary.trades > 3, JSON.stringify(tested.body.summary));
-
-    const limits = readFileSync(heaps, 'utf8').trim().split('\n').map(heapOfLine);
-    const largest = (ofMain: string) =>
-      Math.max(...limits.filter(([isMain]) => isMain === ofMain).map(([, mib]) => mib));
-    t.true(largest('false') < largest('true') - 30, 'U77: little room for new objects');
-
-    const { bots } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
-    t.is(bots.length, BOTS.length);
-    const prefix = bots[0].slice(0, 16);
-    await eventually('a bot looks at prices', async () => {
-      const lines = first.command.output.stderr.split('\n');
-      return lines.find((line) => line.includes(prefix) && line.includes('/quotes')) ?? null;
-    });
-    const exit = await first.command.end('SIGINT');
-    t.is(exit.code, 0);
-    t.notRegex(exit.stderr, /"level":"(warn|error)"/);
-
-    const second = await startFor(t, 'demo', { dataDir, isLively: true });
-    const kept = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
-    t.deepEqual(kept.bots, bots);
-    t.is(kept.key, demo.key);
-    const { rows: later } = await eventually('the board again', async () => {
-      const url = `${second.baseUrl}/leaderboard?window=all`;
-      const { status, body } = await request(kept.key, 'GET', url);
-      return status === 200 && body.rows.length === BOTS.length ? body : null;
-    });
-    const ids = (of: Json[]) => of.map(({ traderId }) => traderId).sort();
-    t.deepEqual(ids(later), ids(rows), 'the same traders');
-    await second.command.end('SIGINT');
+    t.deepEqual(made[1], made[0]);
+    t.deepEqual(boards[1], boards[0], 'the same traders');
     const { code, stdout } = await runHere(['verify', '--data-dir', dataDir]);
     t.is(code, 0, stdout);
   },
@@ -117,14 +133,14 @@ test.serial(
 test.serial(
   'U35, W100, U56: bots trade by their rules, end when they are closed, and realistic fills work at once',
   async (t) => {
-    const server = await startFor(t, 'demo');
+    const server = await sharedDemo();
     const { key, baseUrl } = callerOf(server);
     const warnings: unknown[] = [];
     const log = { info() {}, warn: (fields: object) => void warnings.push(fields), error() {} };
     const keys = BOTS.map(() => key);
     const tradesOf = async () =>
       (await ask(key, 'GET', `${baseUrl}/portfolio/trades?limit=100`)).trades;
-    // Which of the few games of an empty demo a bot trades goes by the seed.
+    // Which of the games a bot trades goes by the seed.
     for (let seed = 1; (await tradesOf()).length === 0 && seed < 50; seed++) {
       const bots = new LiveBots(baseUrl, { seed, keys, log });
       bots.start(0);
@@ -140,6 +156,9 @@ test.serial(
     t.is((await tradesOf()).length, trades.length, 'closed bots place nothing');
     t.deepEqual(warnings, []);
     await tradesForReal(t, server);
+    const exit = await server.command.end('SIGINT');
+    t.is(exit.code, 0);
+    t.notRegex(exit.stderr, /"level":"(warn|error)"/);
   },
 );
 

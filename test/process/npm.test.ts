@@ -1,13 +1,14 @@
 /** A server that npm started ends with npm, however npm ends. */
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { longTest } from '../long-test.ts';
 import { variantsOfRun } from '../model/seeds.ts';
 import { Command, eventually, LISTENS, run, tempDir } from './server.ts';
 
 const start = { program: 'npm', args: ['start'] };
 const npx = { program: 'npm', args: ['exec', '--', 'paperbook', 'serve'] };
 
-/** A check of each change has one signal of each way that there is: it kills, or it asks. */
+/** A check of each change has the one that a server does not see. */
 for (const signal of variantsOfRun(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as const)) {
   test.serial(`${signal} to npm start leaves no server running`, async (t) => {
     const command = new Command([], { launcher: start, env: envOf(t) });
@@ -20,8 +21,8 @@ for (const signal of variantsOfRun(['SIGKILL', 'SIGINT', 'SIGTERM', 'SIGHUP'] as
 }
 
 // A lone SIGINT ends neither npx nor the shell that it runs: that waits for its command.
-for (const signal of variantsOfRun(['SIGTERM', 'SIGKILL', 'SIGHUP'] as const)) {
-  test.serial(`${signal} to npx paperbook serve leaves no server running`, async (t) => {
+for (const signal of ['SIGTERM', 'SIGKILL', 'SIGHUP'] as const) {
+  longTest.serial(`${signal} to npx paperbook serve leaves no server running`, async (t) => {
     const command = new Command([], { launcher: npx, env: envOf(t) });
     t.teardown(() => command.endGroup());
     await command.printed(LISTENS);

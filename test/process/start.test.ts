@@ -1,8 +1,10 @@
 /** The newcomer's path: the demo, the lines it prints, Ctrl-C, and starting again. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { longTest } from '../long-test.ts';
 import { allRows, ask, centsOf, type Json, request } from './client.ts';
 import { callerOf, untilTaken } from './demo-caller.ts';
 import {
@@ -10,18 +12,115 @@ import {
   eventually,
   LISTENS,
   type Server,
-  sharedServer,
   startFor,
+  startServer,
   tempDir,
   unmarked,
 } from './server.ts';
+
+/** The first test ends this demo and starts it again; the others take it as it then is. */
+const DIRECTORY = mkdtempSync(path.join(tmpdir(), 'paperbook-start-'));
+let demo: Server | null = null;
+const startDemo = async (): Promise<Server> => {
+  demo = await startServer('demo', path.join(DIRECTORY, 'data'));
+  return demo;
+};
+const sharedDemo = async (): Promise<Server> => demo ?? (await startDemo());
+test.after.always('the demo', async () => {
+  if (demo?.command.isRunning) await demo.command.end('SIGKILL');
+  rmSync(DIRECTORY, { recursive: true });
+});
+
+/** The link that the demo prints first opens the page signed in, once; returns its code. */
+async function entersOnce(t: ExecutionContext, { command, baseUrl }: Server): Promise<string> {
+  const [link] = command.output.stdout.match(/http\S+/)!;
+  const [, page, code] = /^(http:.*\/)#\/enter\/([\w-]{43})$/.exec(link)!;
+  t.is(page, new URL('/', baseUrl).href);
+  const verifyUrl = new URL('/auth/v1/verify', baseUrl).href;
+  const enter = () => request('none', 'POST', verifyUrl, { type: 'magiclink', token_hash: code });
+  const { status, body } = await enter();
+  t.is(status, 200);
+  t.is(body.user.email, 'demo@paperbook.local');
+  const { user } = await ask(body.access_token, 'GET', `${baseUrl}/me`);
+  t.is(user.id, body.user.id);
+  const again = await enter();
+  t.deepEqual([again.status, again.body.error_code], [403, 'otp_expired']);
+  return code!;
+}
+
+/** The key, as the README's first trade reads it. */
+function keyByReadme(demoFile: string): string {
+  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+  const [, line] = /^KEY=\$\((.*)\)$/m.exec(readme)!;
+  const command = line!.replace('data/demo.json', `'${demoFile}'`);
+  return execFileSync('sh', ['-c', command], { encoding: 'utf8' }).trim();
+}
+
+test.serial(
+  'U2, I44: the demo’s link; Ctrl-C stops it; starting again finds the same account',
+  async (t) => {
+    const first = await startDemo();
+    const { dataDir } = first;
+    const code = await entersOnce(t, first);
+    const demoFile = path.join(dataDir, 'demo.json');
+    const made = JSON.parse(readFileSync(demoFile, 'utf8'));
+    t.deepEqual(Object.keys(made), ['baseUrl', 'adminUrl', 'email', 'password', 'key', 'crc32']);
+    t.deepEqual([made.baseUrl, made.adminUrl], [first.baseUrl, first.adminUrl]);
+    t.is(statSync(demoFile).mode & 0o777, 0o600, 'a key is for its owner alone');
+    t.is(keyByReadme(demoFile), made.key, 'the README finds the key');
+
+    const { get, post } = callerOf(first);
+    const { baseUrl, email, password } = made;
+    const tokenUrl = new URL('/auth/v1/token?grant_type=password', baseUrl).href;
+    const session = await request('none', 'POST', tokenUrl, { email, password });
+    t.is(session.status, 200, 'the password is true');
+    const { access_token: accessToken } = session.body;
+
+    const { instruments } = await get('/instruments?tradable=true&limit=100');
+    const latest = instruments.sort((a: Json, b: Json) => (a.startsAt < b.startsAt ? 1 : -1))[0];
+    const buy = { action: 'buy', instrumentId: latest.id, side: 'yes', count: 3 };
+    await untilTaken(async () => {
+      return (await post({ ...buy, type: 'market', idempotencyKey: 'keep' })).body;
+    });
+    await untilTaken(async () => {
+      const rests = { type: 'limit', limitPriceCents: 1, idempotencyKey: 'rest' };
+      return (await post({ ...buy, ...rests })).body;
+    });
+    const before = await get('/portfolio');
+    t.is(before.positions.length, 1);
+    t.is(before.orders.length, 1);
+
+    const exit = await first.command.end('SIGINT');
+    t.like(exit, { code: 0, signal: null, stderr: '' });
+    t.regex(exit.stdout, /\nStopped\. [^\n]+\n$/);
+    for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
+      const file = path.join(dataDir, name);
+      if (statSync(file).isFile()) t.false(readFileSync(file).includes(code), name);
+    }
+
+    const second = await startDemo();
+    const again = callerOf(second);
+    t.is(again.key, made.key);
+    const { keys } = await ask(accessToken, 'GET', `${second.baseUrl}/api_keys`);
+    t.is(keys[0].tokenPrefix, made.key.slice(0, 16), 'a session outlives a restart');
+    t.true(second.command.output.stdout.includes(made.key), 'the lines are of the same key');
+    const after = await again.get('/portfolio');
+    t.deepEqual(unmarked(after.positions), unmarked(before.positions));
+    t.deepEqual(after.orders, before.orders);
+    for (const field of ['balanceDollars', 'heldDollars', 'openStakeDollars', 'runStartedAt']) {
+      t.is(after.account[field], before.account[field], field);
+    }
+    const { body: replay } = await again.post({ ...buy, type: 'market', idempotencyKey: 'keep' });
+    t.like(replay, { replayed: true, trade: { tradeId: before.positions[0].tradeId } });
+  },
+);
 
 const hasCurl = spawnSync('curl', ['--version']).status === 0;
 // Without curl this one is shown as skipped.
 const curlTest = hasCurl ? test.serial : test.serial.skip;
 
 curlTest('U2, paperbook demo: the curl lines work as printed', async (t) => {
-  const server = await sharedServer('demo');
+  const server = await sharedDemo();
   const { stdout } = server.command.output;
   const [, docsUrl] = /^ {2}Docs +(\S+)$/m.exec(stdout)!;
   t.regex(await (await fetch(docsUrl!)).text(), /<title>Paperbook API/);
@@ -68,27 +167,10 @@ curlTest('U2, paperbook demo: the curl lines work as printed', async (t) => {
   t.is(centsOf(sell.trade.pnlDollars), 10 * sell.fillPriceCents - 10 * sell.trade.entryCents);
 });
 
-/** The link that the demo prints first opens the page signed in, once; returns its code. */
-async function entersOnce(t: ExecutionContext, { command, baseUrl }: Server): Promise<string> {
-  const [link] = command.output.stdout.match(/http\S+/)!;
-  const [, page, code] = /^(http:.*\/)#\/enter\/([\w-]{43})$/.exec(link)!;
-  t.is(page, new URL('/', baseUrl).href);
-  const verifyUrl = new URL('/auth/v1/verify', baseUrl).href;
-  const enter = () => request('none', 'POST', verifyUrl, { type: 'magiclink', token_hash: code });
-  const { status, body } = await enter();
-  t.is(status, 200);
-  t.is(body.user.email, 'demo@paperbook.local');
-  const { user } = await ask(body.access_token, 'GET', `${baseUrl}/me`);
-  t.is(user.id, body.user.id);
-  const again = await enter();
-  t.deepEqual([again.status, again.body.error_code], [403, 'otp_expired']);
-  return code!;
-}
-
 test.serial(
   'N21: each instrument of the demo’s first page has a live price, or says when it opens',
   async (t) => {
-    const { get } = callerOf(await sharedServer('demo'));
+    const { get } = callerOf(await sharedDemo());
     const priced = async (ids: string[]) => {
       const answers = await Promise.all(
         [ids.slice(0, 20), ids.slice(20, 40), ids.slice(40)].map(async (some) =>
@@ -111,7 +193,7 @@ test.serial(
 );
 
 curlTest('api/identity/README.md, Sign up by hand: leads to a first trade', async (t) => {
-  const { baseUrl } = await sharedServer('demo');
+  const { baseUrl } = await sharedDemo();
   const file = new URL('../../api/identity/README.md', import.meta.url);
   const [, lines] = /\n## Sign up by hand\n\n```sh\n(.*?)```/s.exec(readFileSync(file, 'utf8'))!;
   const here = lines!.replace('http://127.0.0.1:8080', new URL(baseUrl).origin);
@@ -126,7 +208,7 @@ curlTest('api/identity/README.md, Sign up by hand: leads to a first trade', asyn
 });
 
 test.serial('a resting limit order fills when the price moves', async (t) => {
-  const server = await sharedServer('demo');
+  const server = await sharedDemo();
   const { key, get, post } = callerOf(server);
   const { instruments } = await get('/instruments?tradable=true&limit=10');
   const ids = instruments.map(({ id }: Json) => id).join(',');
@@ -161,73 +243,6 @@ test.serial('a resting limit order fills when the price moves', async (t) => {
   t.is(centsOf(trade.costDollars), 7 * filled.fillPriceCents);
 });
 
-/** The key, as the README's first trade reads it. */
-function keyByReadme(demoFile: string): string {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  const [, line] = /^KEY=\$\((.*)\)$/m.exec(readme)!;
-  const command = line!.replace('data/demo.json', `'${demoFile}'`);
-  return execFileSync('sh', ['-c', command], { encoding: 'utf8' }).trim();
-}
-
-test.serial(
-  'U2, I44: the demo’s link; Ctrl-C stops it; starting again finds the same account',
-  async (t) => {
-    const dataDir = path.join(tempDir(t), 'data');
-    const first = await startFor(t, 'demo', { dataDir });
-    const code = await entersOnce(t, first);
-    const demoFile = path.join(dataDir, 'demo.json');
-    const demo = JSON.parse(readFileSync(demoFile, 'utf8'));
-    t.deepEqual(Object.keys(demo), ['baseUrl', 'adminUrl', 'email', 'password', 'key', 'crc32']);
-    t.deepEqual([demo.baseUrl, demo.adminUrl], [first.baseUrl, first.adminUrl]);
-    t.is(statSync(demoFile).mode & 0o777, 0o600, 'a key is for its owner alone');
-    t.is(keyByReadme(demoFile), demo.key, 'the README finds the key');
-
-    const { get, post } = callerOf(first);
-    const { baseUrl, email, password } = demo;
-    const tokenUrl = new URL('/auth/v1/token?grant_type=password', baseUrl).href;
-    const session = await request('none', 'POST', tokenUrl, { email, password });
-    t.is(session.status, 200, 'the password is true');
-    const { access_token: accessToken } = session.body;
-
-    const { instruments } = await get('/instruments?tradable=true&limit=100');
-    const latest = instruments.sort((a: Json, b: Json) => (a.startsAt < b.startsAt ? 1 : -1))[0];
-    const buy = { action: 'buy', instrumentId: latest.id, side: 'yes', count: 3 };
-    await untilTaken(async () => {
-      return (await post({ ...buy, type: 'market', idempotencyKey: 'keep' })).body;
-    });
-    await untilTaken(async () => {
-      const rests = { type: 'limit', limitPriceCents: 1, idempotencyKey: 'rest' };
-      return (await post({ ...buy, ...rests })).body;
-    });
-    const before = await get('/portfolio');
-    t.is(before.positions.length, 1);
-    t.is(before.orders.length, 1);
-
-    const exit = await first.command.end('SIGINT');
-    t.like(exit, { code: 0, signal: null, stderr: '' });
-    t.regex(exit.stdout, /\nStopped\. [^\n]+\n$/);
-    for (const name of readdirSync(dataDir, { recursive: true, encoding: 'utf8' })) {
-      const file = path.join(dataDir, name);
-      if (statSync(file).isFile()) t.false(readFileSync(file).includes(code), name);
-    }
-
-    const second = await startFor(t, 'demo', { dataDir });
-    const again = callerOf(second);
-    t.is(again.key, demo.key);
-    const { keys } = await ask(accessToken, 'GET', `${second.baseUrl}/api_keys`);
-    t.is(keys[0].tokenPrefix, demo.key.slice(0, 16), 'a session outlives a restart');
-    t.true(second.command.output.stdout.includes(demo.key), 'the lines are of the same key');
-    const after = await again.get('/portfolio');
-    t.deepEqual(unmarked(after.positions), unmarked(before.positions));
-    t.deepEqual(after.orders, before.orders);
-    for (const field of ['balanceDollars', 'heldDollars', 'openStakeDollars', 'runStartedAt']) {
-      t.is(after.account[field], before.account[field], field);
-    }
-    const { body: replay } = await again.post({ ...buy, type: 'market', idempotencyKey: 'keep' });
-    t.like(replay, { replayed: true, trade: { tradeId: before.positions[0].tradeId } });
-  },
-);
-
 test.serial('U2, paperbook serve: starts bare and stops on SIGTERM', async (t) => {
   const server = await startFor(t, 'serve');
   const status = await fetch(`${server.baseUrl}/status`);
@@ -246,7 +261,7 @@ test.serial('U2, paperbook serve: starts bare and stops on SIGTERM', async (t) =
   t.like(lines.at(-1), { msg: 'stopped' });
 });
 
-test.serial(
+longTest.serial(
   'G9, I42: lines of PAPERBOOK_LOG_LEVEL on; no code of an outside auth server; a second Ctrl-C',
   async (t) => {
     const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data'), PAPERBOOK_LOG_LEVEL: 'warn' };
@@ -276,7 +291,7 @@ test.serial(
 async function linesOfServe(
   t: ExecutionContext,
   env: Record<string, string>,
-  ends: 'SIGTERM' | 'SIGWINCH' = 'SIGTERM',
+  ends: 'SIGTERM' | 'SIGWINCH',
 ): Promise<string[]> {
   const file = path.join(tempDir(t), 'journal');
   const args = ['-c', `exec "$@" >'${file}' 2>&1`, 'sh'];
@@ -309,17 +324,21 @@ async function linesOfServe(
 }
 
 test.serial('O23: where both outputs are one journal, each line of it is JSON', async (t) => {
-  const lines = (await linesOfServe(t, {})).map((line) => JSON.parse(line));
+  const lines = (await linesOfServe(t, {}, 'SIGWINCH')).map((line) => JSON.parse(line));
   const messages = lines.map(({ msg }) => msg);
-  for (const msg of ['listening', 'odd', 'stopping', 'stopped'])
-    t.true(messages.includes(msg), msg);
+  for (const msg of ['listening', 'odd']) t.true(messages.includes(msg), msg);
   t.regex(lines.find(({ msg }) => msg === 'listening').baseUrl, /^http:/);
-  const broken = (await linesOfServe(t, {}, 'SIGWINCH')).map((line) => JSON.parse(line));
-  t.like(broken.at(-1), { level: 'error', err: { message: 'planted' } });
-  const [refused, ...more] = await linesOfServe(t, { PAPERBOOK_PORT: 'x' });
+  t.like(lines.at(-1), { level: 'error', err: { message: 'planted' } });
+  const [refused, ...more] = await linesOfServe(t, { PAPERBOOK_PORT: 'x' }, 'SIGTERM');
   t.deepEqual(more, []);
   t.like(JSON.parse(refused!), { level: 'error' });
   t.regex(JSON.parse(refused!).msg, /PAPERBOOK_PORT/);
+});
+
+longTest.serial('O23: a stop is told in the journal, too', async (t) => {
+  const lines = await linesOfServe(t, {}, 'SIGTERM');
+  const messages = lines.map((line) => JSON.parse(line).msg);
+  for (const msg of ['stopping', 'stopped']) t.true(messages.includes(msg), msg);
 });
 
 test.serial('O35: demo prints JSON lines in a journal, without the key and the link', async (t) => {

@@ -2,8 +2,6 @@ import { playFiles } from '../room.ts';
 
 await playFiles(
   'test/process/client-examples.test.ts',
-  'test/process/client-stream.test.ts',
   'test/process/nginx.test.ts',
-  'test/process/organizations.test.ts',
   'test/process/secrets.test.ts',
 );

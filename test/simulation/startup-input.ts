@@ -27,7 +27,7 @@ export class StartupInput {
 
   note(step: Step): void {
     if (step.on === 'command') {
-      if (step.command.kind === 'catalog') this.#catalog = step.command.catalog;
+      if ('catalog' in step.command) this.#catalog = step.command.catalog;
       if (step.command.kind === 'fees') this.#fees = step.command;
       if (step.command.kind === 'switches') this.#switches = step.command;
     }

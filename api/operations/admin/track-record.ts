@@ -13,9 +13,10 @@ export function trackRecordAdminRoute({ trackRecordKeys, log }: Context): Route<
     path: '/admin/track-record/rotate',
     query: NoQuery,
     response: strict({ keyId: Type.String(), before: Type.String() }),
-    run: () => {
+    mayBeUnavailable: true,
+    run: async () => {
       const before = trackRecordKeys.current.keyId;
-      const { keyId } = trackRecordKeys.rotate();
+      const { keyId } = await trackRecordKeys.rotate();
       log.warn({ keyId, before }, 'track records are signed by a new key');
       return JSON.stringify({ keyId, before });
     },

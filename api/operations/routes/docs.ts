@@ -44,8 +44,15 @@ const STYLES = `.swagger-ui .response:not([data-code^="2"]) .response-col_descri
 .swagger-ui .execute-wrapper, .swagger-ui .responses-inner { padding: 8px 20px }
 .swagger-ui .opblock-section-request-body .opblock-description-wrapper { padding: 4px 20px }
 `;
-/** The page and its parts; reads the files of Swagger UI once, here. */
+let routes: Route<null>[] | null = null;
+
+/** The page and its parts; the first call in a process reads the files of Swagger UI. */
 export function docsRoutes(): Route<null>[] {
+  routes ??= makeRoutes();
+  return routes;
+}
+
+function makeRoutes(): Route<null>[] {
   const styles = Asset.of(
     'swagger-ui.css',
     fileAt(import.meta.resolve('@fastify/swagger-ui/static/swagger-ui.css')),

@@ -1,6 +1,6 @@
 /**
  * Kalshi's own API over paper accounts: `/trade-api/v2` and `/trade-api/ws/v2`. A façade: it turns
- * requests into the engine's commands, and facts into the venue's words. Rules A202 to A221
+ * requests into the engine's commands, and facts into the venue's words. Rules A202 to A229
  * (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
@@ -44,6 +44,8 @@ export type KalshiApi = {
 };
 
 export const PREFIX = '/trade-api';
+/** Places of accounts are begun so long after the start: clients that wait are answered first. */
+const INDEX_AFTER_MS = 1000;
 
 export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
   const { engine, identity, config, switches } = context;
@@ -97,7 +99,9 @@ export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
     ...{ prefix: PREFIX, routes, authorize, admit, errorBody: venueErrorBody },
     meter: { ...shared.meter, callerOf: () => null },
   });
+  const indexing = setTimeout(() => context.events.index(), INDEX_AFTER_MS).unref();
   const closeSockets = () => {
+    clearTimeout(indexing);
     sockets.close();
     feed.close();
   };

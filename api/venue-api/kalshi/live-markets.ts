@@ -61,8 +61,8 @@ type Told = {
   nth: number;
 };
 
-/** The engine is asked about so many quotes at once: a whole quote is much to write. */
-const QUOTES_AT_ONCE = 32;
+/** The engine is asked about so many quotes at once, whose text is much to write. */
+const QUOTES_AT_ONCE = 128;
 /** Of all markets, for lists that name none. */
 const RECENT_TRADES_MAX = 2000;
 

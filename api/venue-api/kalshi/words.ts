@@ -9,14 +9,18 @@ import {
   type Contracts,
   type EpochMs,
   isoOf,
+  PAYOUT_CENTS,
   type PriceCents,
 } from '../../../engine/base/units.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { invalidCount, invalidParameters, invalidPrice } from './refusals.ts';
 
+/** Of the prices: market data have thousands of them a second. */
+const PRICES = Array.from({ length: PAYOUT_CENTS + 1 }, (_, cents) => (cents / 100).toFixed(4));
+
 /** `56` as `0.5600`; any amount of cents. */
 export function dollars(cents: Cents | PriceCents): string {
-  return (cents / 100).toFixed(4);
+  return PRICES[cents] ?? (cents / 100).toFixed(4);
 }
 
 /** An amount of an answer of the engine, which has at most two decimals. */
@@ -26,7 +30,7 @@ export function centsOf(amountDollars: number): Cents {
 
 /** `10` as `10.00`. */
 export function fp(contracts: number): string {
-  return contracts.toFixed(2);
+  return Number.isSafeInteger(contracts) ? `${contracts}.00` : contracts.toFixed(2);
 }
 
 const PRICE = /^(?:0|1)?(?:\.\d{1,6})?$/;

@@ -55,6 +55,7 @@ export class Records {
     this.#thread = new SupervisedWorker({
       name: 'records',
       module: workerUrl(import.meta.url, './worker'),
+      isQuiet: true,
       workerData: () => ({ dataDir, directory, shards }) satisfies RecordsData,
       log,
       down: DOWN,

@@ -34,8 +34,8 @@ export type ShardClientOptions = {
   wasMade: boolean;
   /** Requests that may wait or be in flight before callers are refused. */
   queueDepthMax: number;
-  /** The first messages to a shard at every start of its thread. */
-  startupMessages: () => Message[];
+  /** The first messages to a shard at every start of its thread, of which this is the report. */
+  startupMessages: (report: OpenReport | null) => Message[];
   /** Gets the report of each start of the thread, before the shard takes a request. */
   opened: (report: OpenReport) => void;
   /** Rebuilds a checkpoint that is damaged; left out: an operator does (D33). */
@@ -124,7 +124,7 @@ export class ShardClient {
     this.#restarts.opened(this.#problem !== null);
     this.#problem = null;
     this.#options.opened(report);
-    await this.#sendStartupMessages();
+    await this.#sendStartupMessages(report);
     await this.#serveFurther(further);
     return report;
   }
@@ -211,8 +211,8 @@ export class ShardClient {
     return further;
   }
 
-  async #sendStartupMessages(): Promise<void> {
-    const delivered = this.#options.startupMessages().map((message) => {
+  async #sendStartupMessages(report: OpenReport | null = null): Promise<void> {
+    const delivered = this.#options.startupMessages(report).map((message) => {
       if (isTick(message)) this.tick(message);
       return isCommand(message) ? this.deliver(message) : null;
     });
@@ -323,7 +323,9 @@ export class ShardClient {
     const wasServed = this.#further.length > 0;
     this.#further = [];
     if (wasServed) this.#options.further.lost(this.#options.config.shard);
-    this.#sender.unlink();
+    // In a cluster the node that leads next knows what became of them.
+    const isLeft = this.#replicator !== null && this.#state !== 'closed';
+    this.#sender.unlink(isLeft ? this.#notLeader : undefined);
   }
 
   /** The thread ended. Its last requests may be on disk: a retry with the same key finds out. */

@@ -63,11 +63,11 @@ export class ShardSender {
   }
 
   /** The thread is served no more. Answers the remaining requests, so that none waits forever. */
-  unlink(): void {
+  unlink(reason = RESTARTING): void {
     const waiters = [...(this.#link?.end(this.#answer) ?? []), ...this.#queue.clear()];
     this.#link = null;
     this.#bound.lost(waiters.length);
-    for (const waiter of waiters) waiter.reject(RESTARTING);
+    for (const waiter of waiters) waiter.reject(reason);
   }
 
   send(request: Command | Query | Control, waiter: ReplyHandler): void {

@@ -53,7 +53,7 @@ import { shardOfAccount, shardOfInstrument } from './shard-of.ts';
 import type { ShardStatus } from './shard-status.ts';
 import { StartupState } from './startup-state.ts';
 import { StreamConnections } from './stream-connections.ts';
-import { askAll, eachOr, sendToAll, settleInAll, tagInOne } from './to-all-shards.ts';
+import { askAll, eachOr, sendToAll, settleInAll, settleInOpen, tagInOne } from './to-all-shards.ts';
 
 type OfShard = Pick<ShardConfig, 'durability' | 'checkpointEveryFacts' | 'settledAtOnce'>;
 export type ShardsOptions = CoreConfig &
@@ -82,6 +82,9 @@ const READS_OF_ONE_MAX = 256;
 /** How often shards receive the time when no tick carries it, so that orders expire. */
 const TIME_TICK_MS = 250;
 
+/** Of a catalog, for shards with the one before. */
+type CatalogNews = ReturnType<StartupState['setCatalog']>;
+
 /** Reads of accounts by their holders. Rules Q18, Q19 (api/RULES.md). */
 export function readsInTurns(): FairTurns {
   return new FairTurns({
@@ -103,6 +106,8 @@ export class Shards {
   readonly #liquidity: LiquidityMemory;
   readonly #crossShardLimits: CrossShardLimits;
   readonly connections: StreamConnections;
+  /** Shards that may lack the last catalog. */
+  readonly #lackCatalog = new Set<ShardClient>();
   /** Results that some shards have and others lack. All shards get them after the catalog. */
   #lackedResults: ResultTick[] = [];
   #lackedCorrections: SettleMarket[] = [];
@@ -213,6 +218,20 @@ export class Shards {
     const reply = await settleInAll(this.#clients, command);
     if (!reply.ok) takeBack();
     return reply;
+  }
+
+  /**
+   * The result of a market as a cluster has it, on disk on return in each shard that this node leads
+   * then. Another shard gets it when this node leads that. Rule N140 (engine/RULES.md). `correction`:
+   * its number; null: it is the first one.
+   */
+  async settleLed(result: ResultTick, correction: number | null): Promise<Reply> {
+    const { source: _, kind: __, ...rest } = result;
+    const command: SettleMarket = { kind: 'settle', ...rest, correction };
+    this.#coalescer.end();
+    if (correction === null) this.#startup.keep(result);
+    else this.#startup.keepCorrection(command);
+    return await settleInOpen(this.#clients, command);
   }
 
   /** A correction that a crash kept from some shards. Rule S25 (engine/RULES.md). */
@@ -373,10 +392,20 @@ export class Shards {
    * Gives every shard the catalog, durably on return. A shard that is down gets it at its start.
    */
   async setCatalog(catalog: Catalog): Promise<void> {
-    const atMs = this.nowMs();
-    await this.#sendToAll({ kind: 'catalog', atMs, ...this.#startup.setCatalog(catalog) });
+    const news = this.#startup.setCatalog(catalog);
+    await Promise.all(this.#clients.map((client) => this.#sendCatalog(client, { catalog }, news)));
     for (const tick of this.#lackedResults.splice(0)) this.tick(tick);
     for (const command of this.#lackedCorrections.splice(0)) await this.#correctAgain(command);
+  }
+
+  /** A shard that did not take the catalog before gets the whole. Rule K62 (feeds/FORMATS.md). */
+  async #sendCatalog(client: ShardClient, whole: { catalog: Catalog }, news: CatalogNews) {
+    const sent = this.#lackCatalog.has(client) ? whole : news;
+    if (sent === null) return;
+    this.#lackCatalog.add(client);
+    this.#coalescer.end();
+    const isTaken = await sendToAll([client], { kind: 'catalog', atMs: this.nowMs(), ...sent });
+    if (isTaken) this.#lackCatalog.delete(client);
   }
 
   /** Gives every shard the fee table. Rule F20 (feeds/FORMATS.md). */
@@ -432,7 +461,11 @@ export class Shards {
       wasMade: wereMade,
       queueDepthMax,
       rebuild,
-      startupMessages: () => this.#startup.messages(this.nowMs()),
+      startupMessages: (report) => {
+        // A full disk may refuse them.
+        this.#lackCatalog.add(client);
+        return this.#startup.messages(this.nowMs(), report);
+      },
       opened: (report) => {
         // Another node may have led it meanwhile, with a clock of its own.
         if (replicator !== null) this.#options.clock.startFrom(report.nowMs);

@@ -8,6 +8,7 @@ import { NumberSet } from '../../base/number-set.ts';
 import type { EpochMs, MarketNumber, SourceNumber, StreamConnection } from '../../base/units.ts';
 import type { Message } from '../../format/codec.ts';
 import { outdatedStatuses } from '../../rules/catalog.ts';
+import { type CatalogChange, changeOf } from '../../rules/catalog-change.ts';
 import type { Catalog } from '../../rules/catalog-entries.ts';
 import type { FeeEntry } from '../../rules/fees.ts';
 import type {
@@ -17,12 +18,12 @@ import type {
   MarketOutcome,
   QuoteTick,
   ResultTick,
-  SetCatalog,
   SetSwitches,
   SettleMarket,
   StatusTick,
   Tick,
 } from '../../rules/messages.ts';
+import type { OpenReport } from '../store/open-report.ts';
 import { LastLevels } from './last-levels.ts';
 import { LastQuote } from './last-quote.ts';
 
@@ -52,28 +53,23 @@ export class StartupState {
   readonly #listedGames = new Set<string>();
   #wasSetBack = false;
 
-  /** @returns it without the names that shards have, which are up and so have the one before */
-  setCatalog(catalog: Catalog): Pick<SetCatalog, 'catalog' | 'named'> {
-    const named = {
-      markets: this.#catalog?.marketNames.length ?? 0,
-      instruments: this.#catalog?.instrumentIds.length ?? 0,
-    };
+  /**
+   * @returns for shards with the catalog before: the whole if there is none, else what changes;
+   * null: nothing does
+   */
+  setCatalog(catalog: Catalog): { catalog: Catalog } | { change: CatalogChange } | null {
+    const before = this.#catalog;
     const isLonger =
-      catalog.marketNames.length >= named.markets &&
-      catalog.instrumentIds.length >= named.instruments;
+      catalog.marketNames.length >= (before?.marketNames.length ?? 0) &&
+      catalog.instrumentIds.length >= (before?.instrumentIds.length ?? 0);
     invariant(isLonger, 'a catalog removes markets');
-    const outdated = outdatedStatuses(this.#catalog?.games ?? [], catalog.games);
+    const outdated = outdatedStatuses(before?.games ?? [], catalog.games);
     for (const slug of outdated) this.#games.delete(slug);
     for (const { slug } of catalog.games) this.#listedGames.add(slug);
     this.#catalog = catalog;
-    return {
-      catalog: {
-        ...catalog,
-        marketNames: catalog.marketNames.slice(named.markets),
-        instrumentIds: catalog.instrumentIds.slice(named.instruments),
-      },
-      named,
-    };
+    if (before === null) return { catalog };
+    const change = changeOf(before, catalog);
+    return change === null ? null : { change };
   }
 
   setSwitches(switches: SetSwitches): void {
@@ -152,7 +148,8 @@ export class StartupState {
     }
   }
 
-  messages(atMs: EpochMs): Message[] {
+  /** For a shard with this report; null: it may lack any of them. */
+  messages(atMs: EpochMs, report: Pick<OpenReport, 'results'> | null = null): Message[] {
     const messages: Message[] = [];
     // Sent first, because the shard may have failed before it took it.
     if (this.#wasSetBack) messages.push({ kind: 'clock', atMs, toMs: atMs });
@@ -161,7 +158,10 @@ export class StartupState {
     if (this.#catalog !== null) messages.push({ kind: 'catalog', atMs, catalog: this.#catalog });
     if (this.#fees !== null) messages.push({ kind: 'fees', atMs, lines: this.#fees });
     if (this.#switches !== null) messages.push(this.#switches);
-    messages.push(...this.#finals());
+    for (const tick of this.#finals()) {
+      const has = tick.kind === 'result' ? report?.results[tick.market] : null;
+      if (has == null) messages.push(tick);
+    }
     for (const command of this.#corrections.values()) messages.push({ ...command, atMs });
     // Before statuses: a market that is open has outlived an earlier closing time.
     messages.push(...this.#closings.values());

@@ -53,6 +53,16 @@ export async function settleInAll(clients: Clients, command: SettleMarket): Prom
   return { ok: true, body: sumOfSettled(texts) };
 }
 
+/** Settles a market in the shards that are up; another one gets it at its next start. */
+export async function settleInOpen(clients: Clients, command: SettleMarket): Promise<Reply> {
+  const replies = await repliesOf(clients, command);
+  const taken = replies.filter((reply) => reply !== null);
+  const refused = taken.find(({ ok }) => !ok);
+  return (
+    refused ?? { ok: true, body: sumOfSettled(taken.map((reply) => (reply.ok ? reply.body : ''))) }
+  );
+}
+
 /** Tags a trade in the one shard that has it. Throws `Unavailable` if one is down. */
 export async function tagInOne(clients: Clients, command: TagTrade): Promise<Reply> {
   const replies = await repliesOf(clients, command);

@@ -11,6 +11,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type Client, createClient, type OrderRequest, RefusedError } from 'paperbook/client';
 import { ROWS } from '../../../api/client/client.ts';
 import { CLIENT_FILES, generateClient } from '../../../api/client/generate.ts';
+import { longTest } from '../../long-test.ts';
 import { type Json, startApi } from '../support.ts';
 
 const runFile = promisify(execFile);
@@ -66,7 +67,7 @@ if (refused.code === 'out_of_coffee') throw [typo, unpriced, resting, lacking, s
 console.log(JSON.stringify({ id, code: refused.code }));
 `;
 
-test('U1: another package imports paperbook/client, types included', async (t) => {
+longTest('U1: another package imports paperbook/client, types included', async (t) => {
   const api = await startApi(t);
   const dir = tempDir(t);
   const installed = path.join(dir, 'node_modules/paperbook');

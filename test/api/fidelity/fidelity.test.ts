@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import type { Fidelity } from '../../../api/fidelity/fidelity.ts';
 import { fidelityTables } from '../../../api/fidelity/fidelity-tables.ts';
 import { feedFileOf, fills } from '../../../bench/suites/fidelity.ts';
+import { longTest } from '../../long-test.ts';
 import { variantsOfRun } from '../../model/seeds.ts';
 import { runHere } from '../../process/run-here.ts';
 import { book, delta, print, recording, START_MS } from './recording.ts';
@@ -59,7 +60,7 @@ function rates({ fillRates }: Fidelity, place: string, withinMs = 60_000) {
   };
 }
 
-test.serial('X13, X14: trades fill by turn, where prices never reach the limit', async (t) => {
+longTest.serial('X13, X14: trades fill by turn, where prices never reach the limit', async (t) => {
   // A taker of fifteen meets each side: ten at the best price, five at the next.
   const traded = (['yes', 'no'] as const).flatMap((side): [number, object][] => {
     const cents = side === 'yes' ? 40 : 55;
@@ -123,7 +124,7 @@ test.serial(
   },
 );
 
-test.serial('X12, X14: between the two readings there is no gap', async (t) => {
+longTest.serial('X12, X14: between the two readings there is no gap', async (t) => {
   // Six come after the orders, and five go: of these six, or of the ten before. A trade takes ten.
   const unclear = (['yes', 'no'] as const).flatMap((side, nth): [number, object][] => {
     const [best, other] = side === 'yes' ? ([40, 'no'] as const) : ([55, 'yes'] as const);
@@ -151,20 +152,27 @@ test.serial('X12, X14: between the two readings there is no gap', async (t) => {
   t.deepEqual(new Set(gaps.slice(4, 8)), new Set([0]), 'nor below');
 });
 
-test.serial('X14: intervals are by window, a quarter of an hour of one of the files', async (t) => {
-  const still = Array.from({ length: 240 }, (_, nth): [number, object] => {
-    const atMs = nth * 10_000;
-    return [atMs, nth === 0 ? BOOK : delta('yes', 5, 1, atMs)];
-  });
-  const files = [recording(t, lasting([])), recording(t, still)];
-  const { code, stdout, stderr } = await runHere(['fidelity', ...files, '--orders', '60']);
-  t.is(code, 0, stderr);
-  t.regex(stdout, /^Resting orders filled whole, in percent \(4 windows; /);
-  // Of five orders a file none is filled, in no window.
-  t.regex(stdout, /^at the best price +1 +10 +10 +0\.0( +0\.0 \(0\.0 ±0\.0\)){3}$/m);
-  t.regex(stdout, /^ *0\.1( +-){4}$/m, 'nothing was filled');
-  t.regex(stdout, /^ *1 +10( +0\.00 ±0\.00){3}$/m, 'a market order costs its level in each window');
-});
+longTest.serial(
+  'X14: intervals are by window, a quarter of an hour of one of the files',
+  async (t) => {
+    const still = Array.from({ length: 240 }, (_, nth): [number, object] => {
+      const atMs = nth * 10_000;
+      return [atMs, nth === 0 ? BOOK : delta('yes', 5, 1, atMs)];
+    });
+    const files = [recording(t, lasting([])), recording(t, still)];
+    const { code, stdout, stderr } = await runHere(['fidelity', ...files, '--orders', '60']);
+    t.is(code, 0, stderr);
+    t.regex(stdout, /^Resting orders filled whole, in percent \(4 windows; /);
+    // Of five orders a file none is filled, in no window.
+    t.regex(stdout, /^at the best price +1 +10 +10 +0\.0( +0\.0 \(0\.0 ±0\.0\)){3}$/m);
+    t.regex(stdout, /^ *0\.1( +-){4}$/m, 'nothing was filled');
+    t.regex(
+      stdout,
+      /^ *1 +10( +0\.00 ±0\.00){3}$/m,
+      'a market order costs its level in each window',
+    );
+  },
+);
 
 test.serial('X14, X15: the bench prints the tables of the command, of raw frames', async (t) => {
   const frames = lasting(MET);
@@ -203,7 +211,7 @@ test.serial('X10: a file that cannot be used is named', async (t) => {
 /** The first moments, and more in a long run. */
 const [ORDERS] = variantsOfRun(['72', '180']).slice(-1) as [string];
 
-test.serial(
+longTest.serial(
   'X22: with a latency, orders of both sides of the comparison meet the later book',
   async (t) => {
     // For a second the best ask of yes is a cent higher, and for a second it is back.

@@ -1,8 +1,11 @@
 /** The control stores of the nodes of a cluster, against an etcd in this process, and a real one. */
 import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { ApiError } from '../../../api/base/errors.ts';
 import { CONTROL_FINGERPRINT, controlCodec } from '../../../api/identity/control-format.ts';
 import { readControlRecord, writeControlRecord } from '../../../api/identity/control-record.ts';
+import type { FinalResult } from '../../../api/identity/control-tables.ts';
 import { newKey } from '../../../api/identity/keys.ts';
 import { newOrganization } from '../../../api/identity/organizations.ts';
 import { ReplicatedControl } from '../../../api/identity/replicated-control.ts';
@@ -11,12 +14,16 @@ import { ControlStore } from '../../../api/identity/store.ts';
 import { newUser } from '../../../api/identity/users.ts';
 import { etcdProgram, eventually, RealEtcd } from '../../../bench/lib/etcd.ts';
 import { ControlReplica } from '../../../engine/replication/control-replica.ts';
+import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
+import { addMember } from '../../../engine/replication/members.ts';
+import { moveLead } from '../../../engine/replication/move-lead.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
 import { NotLeader } from '../../../engine/threads/unavailable.ts';
 import { NOON_MS } from '../../engine/fixtures.ts';
 import { EtcdDouble } from '../../engine/replication/etcd-double.ts';
 import { contentsOf } from '../../engine/shard/control-contents.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
+import { longTest } from '../../long-test.ts';
 
 const SILENT = { info() {}, error() {} };
 
@@ -99,6 +106,7 @@ async function writeAll(store: ControlStore): Promise<void> {
     marketNames: ['venue_a/A', 'venue_a/B', 'venue_b/C'],
     instrumentIds: ['i'],
   });
+  await store.putResult(RESULT);
   await store.putSwitches({ trading: false });
 }
 
@@ -106,6 +114,7 @@ function contents(store: ControlStore): object {
   const users = [...store.users.values()];
   return {
     ...contentsOf(store),
+    results: [...store.results()],
     realism: users.map(({ id }) => store.realism.of(id)),
     pairs: users.map(({ id }) => store.venueApiKeys.of(id)),
     found: users.map(({ email, displayName }) => [
@@ -191,7 +200,7 @@ for (const [title, run] of EACH) {
 }
 
 if (etcdProgram !== null) {
-  test('with a real etcd of three members: as with the one of the tests', async (t) => {
+  longTest('with a real etcd of three members: as with the one of the tests', async (t) => {
     const etcd = await RealEtcd.start(3);
     t.teardown(() => etcd.stop());
     for (const [at, [, run]] of EACH.entries()) await run(t, etcd.urls, `cluster-${at}`);
@@ -234,6 +243,49 @@ test('N132: writes of a leader that was deposed come to nothing, on disk and in 
   etcd.stop();
 });
 
+test('N166: the lead of the control data moves to the named node, and no change is lost', async (t) => {
+  const etcd = await EtcdDouble.start();
+  const client = new EtcdClient([etcd.url], 10_000);
+  const names = ['one', 'two'];
+  for (const node of names) {
+    await addMember(client, 'test', { node, address: '' }, { isEmpty: false, shards: 1 });
+  }
+  const one = new Node(t, [etcd.url], 'one', { leaseSeconds: 2 });
+  await leads(one);
+  const two = new Node(t, [etcd.url], 'two', { leaseSeconds: 2 });
+  await two.replica.ready;
+  const taken: string[] = [];
+  let n = 0;
+  let isMoved = false;
+  const moved = moveLead(client, 'test', 'control', 'two').finally(() => {
+    isMoved = true;
+  });
+  while (!isMoved) {
+    const user = person(++n);
+    const node = two.leads ? two : one;
+    await Promise.resolve()
+      .then(() => node.store.addUser(user))
+      .then(() => taken.push(user.id), refusedByLeader);
+    await sleep(10);
+  }
+  await moved;
+  await eventually('the named node leads', () => two.leads);
+  t.false(one.leads);
+  t.true(taken.length > 0);
+  await two.store.addUser(person(++n));
+  for (const id of taken) t.true(two.store.users.has(id));
+  await eventually('the other one follows', () => {
+    return [...one.store.users.values()].length === [...two.store.users.values()].length;
+  });
+  await Promise.all([one.close(), two.close()]);
+  client.close();
+  etcd.stop();
+});
+
+function refusedByLeader(error: unknown): void {
+  if (!(error instanceof NotLeader)) throw error;
+}
+
 test('N132: a write whose answer is lost is stored once', async (t) => {
   const etcd = await EtcdDouble.start();
   const one = new Node(t, [etcd.url], 'one');
@@ -264,7 +316,9 @@ test('N135: a node that cannot know which keys have ended lets nobody in, and ho
   t.is(two.store.keys.get(key.id), undefined);
   cut.isCut = true;
   await eventually('its time is over', () => !two.replica.isCurrent);
-  t.throws(() => two.store.keys.get(key.id), { message: /cannot know now which keys/ });
+  const refused = t.throws(() => two.store.keys.get(key.id), { instanceOf: ApiError });
+  t.regex(refused!.message, /cannot know now which keys/);
+  t.like(refused, { status: 503, code: 'not_leader', leader: null });
   t.throws(() => two.store.sessions.get(key.id, 1), { message: /cannot know now which keys/ });
   cut.isCut = false;
   await eventually('it is back', () => two.replica.isCurrent);
@@ -274,6 +328,11 @@ test('N135: a node that cannot know which keys have ended lets nobody in, and ho
   cut.stop();
 });
 
+const RESULT: FinalResult = {
+  ...{ market: 7, atMs: NOON_MS, outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 },
+  ...{ by: 'venue', correction: 0 },
+};
+
 test('N131: a record has these bytes', (t) => {
   const golden = JSON.parse(readFileSync('test/golden/control-record.json', 'utf8'));
   const changes = [
@@ -281,6 +340,7 @@ test('N131: a record has these bytes', (t) => {
     { table: 'userEmails', key: 'ä', packed: controlCodec.pack('a user') },
     { table: 'keyOwners', key: 'a user/a key', packed: null },
     { table: 'values', key: 'switches', packed: controlCodec.pack({ trading: false }) },
+    { table: 'results', key: '0000000007', packed: controlCodec.pack(RESULT) },
   ] as const;
   const bytes = writeControlRecord(
     changes.map(({ table, ...rest }) => ({ table: { name: table }, ...rest })),

@@ -109,14 +109,14 @@ export async function startTwo(t: Ending, env: Record<string, string> = {}): Pro
 }
 
 /** One server for the tests of a file, which run one after another; it ends after the last. */
-export function sharedTwo(): () => Promise<TwoListeners> {
+export function sharedTwo(env: Record<string, string> = {}): () => Promise<TwoListeners> {
   const ends: (() => unknown)[] = [];
   test.after.always(async () => {
     for (const end of ends.reverse()) await end();
   });
   let server: Promise<TwoListeners> | null = null;
   return () => {
-    server ??= startTwo({ teardown: (end) => ends.push(end) });
+    server ??= startTwo({ teardown: (end) => ends.push(end) }, env);
     return server;
   };
 }

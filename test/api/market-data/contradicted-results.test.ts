@@ -127,7 +127,8 @@ test('S19: a game voids its market, and the venue settles it after all', (t) => 
   const instrument = { homeMarkets: [7], instrument: { postponementWindowHours: null } };
   const game = { status: 'cancelled', instruments: [instrument] } as unknown as GameEntry;
   const view = { games: () => [game], game: () => game };
-  new VoidedGames({ view, states, bus, nowMs: () => NOW_MS }).catalogChanged(NOW_MS);
+  const voided = (tick: ResultTick) => bus.publish(tick);
+  new VoidedGames({ view, states, bus, voided, nowMs: () => NOW_MS }).catalogChanged(NOW_MS);
   t.deepEqual(contradicted.problems(), []);
   bus.publish(tickOf(7, VALUE));
   t.deepEqual(contradicted.problems(), [

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { WebSocketServer } from 'ws';
 import { connectFeed } from '../../../api/market-data/connect-feed.ts';
@@ -9,6 +10,7 @@ import { QuotingFeeds } from '../../../feeds/connection/awaiting-quote.ts';
 import { createIngest } from '../../../feeds/ingest/ingest.ts';
 import { startSimulator } from '../../../feeds/simulator/server.ts';
 import { until } from '../../feeds/until.ts';
+import { longTest } from '../../long-test.ts';
 import { startWhole } from '../whole-server.ts';
 
 /** A port that was free a moment ago refuses connections. */
@@ -50,7 +52,7 @@ test.serial('W9: /healthz lists feeds that are down and markets without a quote'
   await until(() => simulator.connections('venue_a') === 1, 'an open feed');
   // The subscription is on its way once the feed is open here too.
   let { feeds } = await get('/readyz');
-  while (feeds.length > 1) ({ feeds } = await get('/readyz'));
+  for (; feeds.length > 1; await sleep(20)) ({ feeds } = await get('/readyz'));
   t.like(feeds[0], { venue: 'venue_a', host: `127.0.0.1:${port}`, hasConnected: false });
   const markets = ['I0', 'I1', 'I2', 'I3'].map((name) => `venue_a/${name}`);
   t.deepEqual((await get('/readyz')).unquoted, { count: 4, markets });
@@ -67,7 +69,7 @@ test.serial('W9: /healthz lists feeds that are down and markets without a quote'
   );
 });
 
-test.serial('W9: a market that has its result waits for no quote, over restarts', async (t) => {
+longTest.serial('W9: a market that has its result waits for no quote, over restarts', async (t) => {
   const venue = new WebSocketServer({ host: '127.0.0.1', port: 0 });
   t.teardown(() => venue.close());
   await new Promise((listening) => venue.once('listening', listening));
@@ -95,7 +97,7 @@ test.serial('W9: a market that has its result waits for no quote, over restarts'
     const reply = await first.paperbook.engine.quote(i3, Date.now());
     return reply.ok ? reply.body : '';
   };
-  while (!(await outcome()).includes('resolved')) await new Promise((r) => setTimeout(r, 5));
+  while (!(await outcome()).includes('resolved')) await sleep(20);
   await first.paperbook.close();
 
   const second = await startWhole(t, env);
@@ -105,7 +107,7 @@ test.serial('W9: a market that has its result waits for no quote, over restarts'
     const answer = await fetch(`${second.paperbook.adminUrl}/readyz`);
     return ((await answer.json()) as { feeds: unknown[] }).feeds.length === 0;
   };
-  while (!(await isOpen())) await new Promise((r) => setTimeout(r, 5));
+  while (!(await isOpen())) await sleep(20);
   setClockAhead(t, 60_000);
   const { problems } = (await (await fetch(`${second.paperbook.adminUrl}/healthz`)).json()) as {
     problems: string[];

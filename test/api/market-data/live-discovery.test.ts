@@ -15,6 +15,8 @@ import { type DiscoveryStatus, LiveDiscovery } from '../../../api/market-data/li
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { discovered, gammaMarket, type Json, kalshiMarket } from '../../feeds/discovered.ts';
+import { longTest } from '../../long-test.ts';
+import { shareOf } from '../../model/seeds.ts';
 
 const HOUR_MS = 3_600_000;
 const DISCOVERY = new URL('../../../api/market-data/discovery-thread.ts', import.meta.url);
@@ -160,6 +162,31 @@ test('K50, K53: new markets of a series are found, tradable, and there after a r
   t.is(again.listed().length, 2);
 });
 
+test('K68: instruments that stay are the same objects in the next catalog', async (t) => {
+  const [venue, dir] = [await venueOf(t), tempDir(t)];
+  const [first, second] = [quarter(soon()), quarter(soon(2))];
+  venue.markets = [first];
+  const server = await serverIn(t, { venue, dir });
+  await server.discovery.runNow();
+  const [before] = server.taken.at(-1)!.instruments;
+  const [shown] = server.view.instruments();
+  venue.markets = [first, second];
+  await server.discovery.runNow();
+  const now = server.taken.at(-1)!.instruments;
+  t.is(now.length, 2);
+  t.is(
+    now.find(({ id }) => id === before!.id),
+    before,
+  );
+  t.is(server.view.instrument(before!.id), shown);
+  const closesAt = new Date(soon() + 60_000).toISOString();
+  venue.markets = [{ ...first, close_time: closesAt }, second];
+  await server.discovery.runNow();
+  const changed = server.taken.at(-1)!.instruments.find(({ id }) => id === before!.id)!;
+  t.is(changed.closesAt, closesAt);
+  t.is(server.view.instrument(before!.id)!.closesAtMs, Date.parse(closesAt));
+});
+
 test('K54: what a venue cannot tell is said, without what is secret, and takes nothing away', async (t) => {
   const [venue, dir] = [await venueOf(t), tempDir(t)];
   venue.markets = Array.from({ length: 450 }, (_, index) => quarter(soon(index)));
@@ -225,7 +252,7 @@ test('K51: what the operator wrote stays, and may be changed beside discovery', 
   t.deepEqual([server.listed().length, server.discovery.problems()], [4, []]);
 });
 
-test('O27, K41: games that did not join are counted and named', async (t) => {
+longTest('O27, K41: games that did not join are counted and named', async (t) => {
   const [venue, dir] = [await venueOf(t), tempDir(t)];
   const file = path.join(dir, 'catalog.json');
   const start = { gameStartTime: '2026-09-20 19:00:00+00' };
@@ -276,49 +303,55 @@ test('K56: an instrument leaves the lists 48 hours after its result, and is know
   t.is(again.catalog.current.instruments.filter((each) => each.id === id).length, 1);
 });
 
-test('K56: an instrument that a catalog file drops after its result is known by its id', async (t) => {
-  const dir = tempDir(t);
-  const venue = await venueOf(t);
-  venue.markets = [quarter(soon()), quarter(soon(2))];
-  const found = await serverIn(t, { venue, dir: tempDir(t) });
-  await found.discovery.runNow();
-  const [over, live] = found.catalog.current.instruments;
-  const file = path.join(dir, 'catalog.json');
-  const list = (...instruments: object[]) =>
-    writeFileSync(file, JSON.stringify({ games: [], instruments }));
-  list(over!, live!);
-  const server = await serverIn(t, { venue, dir, file, entry: { series: ['KXNONE'] } });
-  server.settle(over!.listings[0]!.venueMarketId);
-  list();
-  await server.catalog.reload();
-  t.is(server.view.instruments().length, 0);
-  t.is(server.view.instrument(over!.id)?.id, over!.id);
-  t.is(server.view.instrument(live!.id), undefined, 'what has no result is gone');
-});
+longTest(
+  'K56: an instrument that a catalog file drops after its result is known by its id',
+  async (t) => {
+    const dir = tempDir(t);
+    const venue = await venueOf(t);
+    venue.markets = [quarter(soon()), quarter(soon(2))];
+    const found = await serverIn(t, { venue, dir: tempDir(t) });
+    await found.discovery.runNow();
+    const [over, live] = found.catalog.current.instruments;
+    const file = path.join(dir, 'catalog.json');
+    const list = (...instruments: object[]) =>
+      writeFileSync(file, JSON.stringify({ games: [], instruments }));
+    list(over!, live!);
+    const server = await serverIn(t, { venue, dir, file, entry: { series: ['KXNONE'] } });
+    server.settle(over!.listings[0]!.venueMarketId);
+    list();
+    await server.catalog.reload();
+    t.is(server.view.instruments().length, 0);
+    t.is(server.view.instrument(over!.id)?.id, over!.id);
+    t.is(server.view.instrument(live!.id), undefined, 'what has no result is gone');
+  },
+);
 
-test('K58: retired instruments are not in the catalog that each change writes to the logs', async (t) => {
-  const [venue, dir] = [await venueOf(t), tempDir(t)];
-  const [first, second] = [quarter(soon()), quarter(soon(2))];
-  venue.markets = [first, second];
-  const server = await serverIn(t, { venue, dir });
-  await server.discovery.runNow();
-  const listed = server.catalog.current.instruments.map(({ id }) => id);
-  server.settle(tickerOf(first));
-  server.discovery.retire();
-  server.clock.ms += 48 * HOUR_MS;
-  venue.markets = [second];
-  server.discovery.retire();
-  await server.discovery.runNow();
-  const { instruments, instrumentIds, marketNames } = server.taken.at(-1)!;
-  t.deepEqual(
-    instruments.map(({ listings }) => listings[0]!.venueMarketId),
-    [tickerOf(second)],
-  );
-  t.deepEqual(instrumentIds, listed, 'its number stays');
-  t.is(marketNames.length, 2);
-});
+longTest(
+  'K58: retired instruments are not in the catalog that each change writes to the logs',
+  async (t) => {
+    const [venue, dir] = [await venueOf(t), tempDir(t)];
+    const [first, second] = [quarter(soon()), quarter(soon(2))];
+    venue.markets = [first, second];
+    const server = await serverIn(t, { venue, dir });
+    await server.discovery.runNow();
+    const listed = server.catalog.current.instruments.map(({ id }) => id);
+    server.settle(tickerOf(first));
+    server.discovery.retire();
+    server.clock.ms += 48 * HOUR_MS;
+    venue.markets = [second];
+    server.discovery.retire();
+    await server.discovery.runNow();
+    const { instruments, instrumentIds, marketNames } = server.taken.at(-1)!;
+    t.deepEqual(
+      instruments.map(({ listings }) => listings[0]!.venueMarketId),
+      [tickerOf(second)],
+    );
+    t.deepEqual(instrumentIds, listed, 'its number stays');
+    t.is(marketNames.length, 2);
+  },
+);
 
-test('K58: what no venue_a market decides is retired after its own results', async (t) => {
+longTest('K58: what no venue_a market decides is retired after its own results', async (t) => {
   const [venue, dir] = [await venueOf(t), tempDir(t)];
   const [first, second] = [quarter(soon()), quarter(soon(2))];
   venue.markets = [first, second];
@@ -361,9 +394,10 @@ test('K57: a week of new markets leaves the lists and what is discovered flat', 
   const server = await serverIn(t, { venue, dir, entry: { horizonHours: 1000 } });
   const [listed, files]: [number[], number[]] = [[], []];
   const from = soon();
+  const count = Math.max(12, shareOf(48));
   for (let round = 0; round < 14; round++) {
-    venue.markets = Array.from({ length: 48 }, (_, index) => {
-      return quarter(from + (round * 48 + index) * 15 * 60_000);
+    venue.markets = Array.from({ length: count }, (_, index) => {
+      return quarter(from + (round * count + index) * 15 * 60_000);
     });
     await server.discovery.runNow();
     for (const market of venue.markets) server.settle(tickerOf(market));
@@ -374,11 +408,11 @@ test('K57: a week of new markets leaves the lists and what is discovered flat', 
     listed.push(server.listed().length);
     files.push(readFileSync(path.join(dir, 'discovered.json')).length);
   }
-  t.true(Math.max(...listed) <= 5 * 48, 'two days and what is open');
+  t.true(Math.max(...listed) <= 5 * count, 'two days and what is open');
   t.true(files.at(-1)! < files[5]! * 1.2);
-  t.true(server.catalog.current.instruments.length <= 5 * 48);
-  t.is(server.catalog.current.instrumentIds.length, 14 * 48);
-  t.is(server.catalog.watchedMarkets('venue_a').length <= 5 * 48, true);
+  t.true(server.catalog.current.instruments.length <= 5 * count);
+  t.is(server.catalog.current.instrumentIds.length, 14 * count);
+  t.is(server.catalog.watchedMarkets('venue_a').length <= 5 * count, true);
 });
 
 test('K55: a stop amid a write leaves what was there', async (t) => {

@@ -1,7 +1,9 @@
 /** A venue's prices, lateness and results through a whole server. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { KALSHI } from '../../feeds/live-venues.ts';
 import { json, restServer } from '../../feeds/rest-server.ts';
+import { longTest } from '../../long-test.ts';
 import { startWhole } from '../whole-server.ts';
 
 const TOP = { bid: 40, ask: 45 };
@@ -16,7 +18,7 @@ async function untilQuote(
     const body = await read();
     if (isWanted(body)) return body;
     if (Date.now() > deadlineMs) throw new Error(`waited in vain; the quote is ${body}`);
-    await new Promise((resolve) => setTimeout(resolve, 5));
+    await sleep(20);
   }
 }
 
@@ -60,7 +62,7 @@ test.serial(
   },
 );
 
-test.serial("W13: on the feed's clock nothing is late", async (t) => {
+longTest.serial("W13: on the feed's clock nothing is late", async (t) => {
   const { venue, read, shows } = await setUp(t, {
     PAPERBOOK_CLOCK: 'feed',
     PAPERBOOK_FEED_LAG_MAX_MS: '1',

@@ -3,10 +3,10 @@ import { MarketBus, TICK_KINDS } from '../../../api/catalog/market-bus.ts';
 import { TickIntake } from '../../../api/market-data/tick-intake.ts';
 import { ByteWriter } from '../../../engine/format/bytes.ts';
 import { ticksIn, writeMessage } from '../../../engine/format/codec.ts';
-import type { Tick } from '../../../engine/rules/messages.ts';
+import type { ResultTick, Tick } from '../../../engine/rules/messages.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
 
-function world(isFeedClock: boolean) {
+function world(isFeedClock: boolean, results: { say(result: ResultTick): void } | null = null) {
   const followed: unknown[] = [];
   const sent: { bytes: Uint8Array; newestMs: number; ticks: readonly Tick[] | null }[] = [];
   const bus = new MarketBus();
@@ -14,6 +14,7 @@ function world(isFeedClock: boolean) {
   const intake = new TickIntake({
     isFeedClock,
     bus,
+    results,
     engine: {
       nowMs: () => NOON_MS,
       tick: (tick) => followed.push(['tick', tick.kind]),

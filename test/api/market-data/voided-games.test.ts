@@ -33,7 +33,10 @@ function world(status: GameStatus) {
   states.follow(bus);
   bus.subscribe(['result'], (tick) => results.push(tick));
   const view = { games: () => [entry], game: () => entry };
-  const voids = new VoidedGames({ view, states, bus, nowMs: () => START_MS });
+  const voids = new VoidedGames({
+    ...{ view, states, bus, nowMs: () => START_MS },
+    voided: (tick) => bus.publish(tick),
+  });
   const turn = (next: GameStatus, atMs: number) => {
     // As the intake does.
     voids.advance(atMs);

@@ -12,7 +12,7 @@ import test, { type ExecutionContext } from 'ava';
 import { fitted } from '../../../api/mcp/fitted.ts';
 import { mcpServer } from '../../../api/mcp/mcp-server.ts';
 import { TOOLSETS, toolsFor } from '../../../api/mcp/tools.ts';
-import { CLONE } from '../../process/server.ts';
+import { productEntry } from '../../process/product.ts';
 import { IDS } from '../samples.ts';
 import { type Api, type Json, startApi } from '../support.ts';
 
@@ -239,7 +239,15 @@ test('U70, A179: over standard input, with caps for an order and for a day', asy
     const client = new Client({ name: 'a test', version: '1' });
     const transport = new StdioClientTransport({
       command: process.execPath,
-      args: [CLONE, 'mcp', '--key-file', keyFile, '--server', new URL(api.baseUrl).origin, ...args],
+      args: [
+        productEntry(),
+        'mcp',
+        '--key-file',
+        keyFile,
+        '--server',
+        new URL(api.baseUrl).origin,
+        ...args,
+      ],
       env: { XDG_CONFIG_HOME: home, PATH: process.env.PATH! },
     });
     await client.connect(transport);

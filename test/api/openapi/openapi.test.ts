@@ -355,6 +355,8 @@ for pattern in json.load(sys.stdin):
     re.compile(pattern)
 `;
 
+import { longTest } from '../../long-test.ts';
+
 test('A110: answers have the headers of the description, those that guard them too', async (t) => {
   const api = await startApi(t);
   const document = await descriptionOf(api);
@@ -375,7 +377,7 @@ test('A110: answers have the headers of the description, those that guard them t
   }
 });
 
-test('the description is lint clean', async (t) => {
+longTest('the description is lint clean', async (t) => {
   const api = await startApi(t);
   const { text } = await api.call('GET', '/openapi.json');
   const dir = mkdtempSync(join(tmpdir(), 'paperbook-openapi-'));

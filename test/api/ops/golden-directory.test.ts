@@ -14,12 +14,14 @@ import {
 import { ControlTable } from '../../../api/identity/control-table.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { upgrade } from '../../../api/ops/upgrade.ts';
-import { verifyDataDir } from '../../../api/ops/verify.ts';
 import { digest } from '../../../engine/audit/digest.ts';
 import { FORMAT_VERSION } from '../../../engine/format/version.ts';
 import { hashOfDigests } from '../../../engine/shard/callers/merge-reports.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { openShard } from '../../engine/shard/environment.ts';
+import { sharedVerifier } from './shared-verifier.ts';
+
+const verifyDataDir = sharedVerifier();
 
 const SECTION = 'D34, a directory of format';
 const GOLDEN = fileURLToPath(new URL('../../golden/', import.meta.url));

@@ -1,87 +1,161 @@
-import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import path from 'node:path';
+import { writeFileSync } from 'node:fs';
 import test from 'ava';
-import type { Log } from '../../../api/base/logger.ts';
-import { newKey } from '../../../api/identity/keys.ts';
-import { newUser } from '../../../api/identity/users.ts';
-import type { Paperbook } from '../../../api/main.ts';
 import { eventually } from '../../../bench/lib/etcd.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
-import { EtcdDouble } from '../../engine/replication/etcd-double.ts';
-import { catalogOf, game, instrument } from '../../process/catalogs.ts';
-import { startOnFeedClock } from '../on-feed-clock.ts';
+import { ask, askAdmin, Cluster, list, type Node } from '../cluster-nodes.ts';
 import type { Json } from '../support.ts';
 
-const SILENT: Log = { info() {}, warn() {}, error() {} };
-
-test('N114, N115, N116: one node takes orders, another says where to go, and takes them after it', async (t) => {
-  const etcd = await EtcdDouble.start();
-  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-cluster-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
-  const catalogFile = path.join(directory, 'catalog.json');
-  writeFileSync(catalogFile, catalogOf([game('g1')], [instrument('i1', 'g1')]));
-  const secretFile = path.join(directory, 'secret');
-  writeFileSync(secretFile, 'a secret of the cluster\n');
-  const nodeIn = async (place: string, cluster: object | null) => {
-    const env = cluster === null ? {} : { PAPERBOOK_CLUSTER: JSON.stringify(cluster) };
-    const at = { directory: path.join(directory, place), catalogFile, log: SILENT };
-    return (await startOnFeedClock(t, { ...at, env })).paperbook;
-  };
-  const settings = (node: string) => ({
-    ...{ name: 'test', node, etcd: [etcd.url], address: `https://${node}.example` },
-    ...{ secretFile, leaseSeconds: 20 },
+/** A session of Ann, who signs up; a leader without an answer of etcd is asked again. */
+async function sessionOfAnn(leader: Node): Promise<string> {
+  let session = '';
+  await eventually('the leader takes a sign-up', async () => {
+    const answers = [
+      await ask(leader, '/auth/v1/signup', { body: ANN }),
+      await ask(leader, '/auth/v1/token?grant_type=password', { body: ANN }),
+    ];
+    session = answers.find(({ status }) => status === 200)?.json.access_token ?? '';
+    return session !== '';
   });
-  const alone = await nodeIn('one', null);
-  const user = newUser({ email: 'ann@b.c', plan: 'desk' }, NOON_MS);
-  await alone.identity.addUser(user);
-  const scopes = ['portfolio:read', 'trade:write'] as const;
-  const { key, token } = newKey(user.id, { scopes: [...scopes] }, 'cli', NOON_MS);
-  await alone.identity.putKey(key);
-  const [instrumentId] = alone.identity.numbers()!.instrumentIds;
-  await alone.close();
-  cpSync(path.join(directory, 'one'), path.join(directory, 'two'), { recursive: true });
+  return session;
+}
 
-  const ask = async ({ baseUrl }: Paperbook, route: string, body?: object) => {
-    const answer = await fetch(`${baseUrl}${route}`, {
-      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { method: 'POST', body: JSON.stringify(body) }),
+const ANN = { email: 'ann@example.com', password: 'a long password' };
+const LISTED = '/v1/instruments';
+
+/** The leader and another node, which the tests share. They play one after another. */
+const ends: (() => unknown)[] = [];
+let cluster: Cluster;
+let one: Node;
+let two: Node;
+let session: string;
+test.before(async () => {
+  cluster = await Cluster.start({ teardown: (end) => ends.push(end) });
+  one = await cluster.node('one');
+  two = await cluster.node('two');
+  session = await sessionOfAnn(one);
+});
+test.after.always(async () => {
+  for (const end of ends.reverse()) await end();
+});
+
+test.serial(
+  'N132, N134: who signs up at the leader is let in by every node, until the key ends there',
+  async (t) => {
+    const refused = await ask(two, '/auth/v1/signup', { body: ANN });
+    t.is(refused.status, 503);
+    t.is(refused.json.error_code ?? refused.json.error?.code, 'not_leader');
+
+    await eventually('the session is known everywhere', async () => {
+      return (await ask(two, '/v1/me', { token: session })).status === 200;
     });
-    return { status: answer.status, json: (await answer.json()) as Json };
-  };
-  const order = {
-    ...{ action: 'buy', type: 'market', idempotencyKey: 'the-first', instrumentId },
-    ...{ side: 'yes', count: 1 },
-  };
-  const one = await nodeIn('one', settings('one'));
-  one.engine.tick(quoteTick({ market: 0, atMs: NOON_MS }));
-  const placed = await ask(one, '/portfolio/orders', order);
-  t.is(placed.status, 200, JSON.stringify(placed.json));
-  const two = await nodeIn('two', settings('two'));
-  const isReady = async () => (await fetch(`${two.adminUrl}/readyz`)).ok;
+    const made = await ask(one, '/v1/api_keys', { token: session, body: { label: 'bot' } });
+    t.is(made.status, 201, JSON.stringify(made.json));
+    const { token } = made.json;
+    await eventually('the key is known everywhere', async () => {
+      return (await ask(two, LISTED, { token })).status === 200;
+    });
+    const atTwo = await ask(two, '/v1/api_keys', { token: session, body: { label: 'bot' } });
+    t.is(atTwo.status, 503);
+    t.like(atTwo.json.error, { code: 'not_leader', leader: 'https://one.example' });
+    const ended = await ask(one, `/v1/api_keys/${made.json.key.id}`, {
+      token: session,
+      method: 'DELETE',
+    });
+    t.is(ended.status, 200, JSON.stringify(ended.json));
+    t.is((await ask(two, LISTED, { token })).status, 401);
+  },
+);
+
+test.serial(
+  'N137, N138: switches and numbers of the catalog are those of the leader on every node',
+  async (t) => {
+    const set = (node: Node, on: boolean) => askAdmin(node, 'PUT', '/admin/trading', { on });
+    const isTrading = async (node: Node) =>
+      (await ask(node, '/v1/api_keys', { token: session })).json.tradeWriteAvailable;
+    await eventually('the session is known', async () => (await isTrading(two)) === true);
+    t.is((await set(one, false)).status, 200);
+    t.false(await isTrading(two));
+    t.like((await set(two, true)).json.error, { code: 'not_leader' });
+    t.is((await set(one, true)).status, 200);
+    t.true(await isTrading(two));
+
+    list(two, 3);
+    list(one, 2);
+    await eventually('both list what the leader has numbered', async () => {
+      return [await listed(one), await listed(two)].every((slugs) => slugs.length === 2);
+    });
+    t.deepEqual(await listed(two), ['i1', 'i2'], 'the third has no number');
+    t.deepEqual(names(one), names(two));
+  },
+);
+
+const ORDER = { action: 'buy', type: 'market', idempotencyKey: 'the-first', side: 'yes', count: 1 };
+const ORDERS = '/v1/portfolio/orders';
+/** The order at the first leader, and a key that asks for it. */
+let placed: Json;
+let token: string;
+
+test.serial('N114, N115: one node takes orders, and another says where to go', async (t) => {
+  const scopes = ['portfolio:read', 'trade:write'];
+  const made = await ask(one, '/v1/api_keys', { token: session, body: { scopes } });
+  token = made.json.token;
+  one.paperbook.engine.tick(quoteTick({ market: 0, atMs: NOON_MS }));
+  const body = orderAt(one);
+  const answer = await ask(one, ORDERS, { token, body });
+  t.is(answer.status, 200, JSON.stringify(answer.json));
+  placed = answer.json;
+  await eventually('the key is known everywhere', async () => {
+    return (await ask(two, '/v1/me', { token })).status === 200;
+  });
+  const isReady = async () => (await fetch(`${two.paperbook.adminUrl}/readyz`)).ok;
   await eventually('the second node is ready', isReady);
   for (const refused of [
-    await ask(two, '/portfolio/orders', order),
-    await ask(two, '/portfolio'),
+    await ask(two, ORDERS, { token, body }),
+    await ask(two, '/v1/portfolio', { token }),
   ]) {
     t.is(refused.status, 503);
     t.like(refused.json.error, { code: 'not_leader', leader: 'https://one.example' });
   }
-
-  await one.close();
-  await eventually('the second node leads', async () => {
-    two.engine.tick(quoteTick({ market: 0, atMs: NOON_MS }));
-    return (await ask(two, '/portfolio')).status === 200;
-  });
-  const again = await ask(two, '/portfolio/orders', order);
-  t.is(again.json.replayed, true);
-  t.is(again.json.trade.tradeId, placed.json.trade.tradeId);
-  t.is((await ask(two, '/portfolio')).json.positionsCount, 1);
-
-  // A node of another secret is no part of it.
-  writeFileSync(secretFile, 'another secret of a cluster');
-  await t.throwsAsync(nodeIn('one', settings('one')), { message: /CLUSTER.* another secret/ });
-  writeFileSync(secretFile, 'short');
-  await t.throwsAsync(nodeIn('one', settings('one')), { message: /fewer than 16 characters/ });
-  etcd.stop();
 });
+
+const orderAt = ({ paperbook }: Node) => {
+  return { ...ORDER, instrumentId: paperbook.identity.numbers()!.instrumentIds[0] };
+};
+
+test.serial('N132, N137: the next leader takes sign-ups, and numbers what it has', async (t) => {
+  await one.paperbook.close();
+  await eventually('the other node takes sign-ups', async () => {
+    const body = { email: 'bob@example.com', password: 'a long password' };
+    return (await ask(two, '/auth/v1/signup', { body })).status === 200;
+  });
+  t.is((await ask(two, '/auth/v1/signup', { body: ANN })).status, 422);
+  await eventually('the next leader numbers what it has', async () => {
+    return (await listed(two)).length === 3;
+  });
+  t.deepEqual(names(two), ['venue_a/I1', 'venue_a/I2', 'venue_a/I3']);
+});
+
+test.serial('N114, N115, N116: the next leader has the orders, and takes them', async (t) => {
+  await eventually('the second node leads', async () => {
+    two.paperbook.engine.tick(quoteTick({ market: 0, atMs: NOON_MS }));
+    return (await ask(two, '/v1/portfolio', { token })).status === 200;
+  });
+  const again = await ask(two, ORDERS, { token, body: orderAt(two) });
+  t.is(again.json.replayed, true);
+  t.is(again.json.trade.tradeId, placed.trade.tradeId);
+  t.is((await ask(two, '/v1/portfolio', { token })).json.positionsCount, 1);
+});
+
+test.serial('N116: a node of another secret, or of a short one, does not start', async (t) => {
+  writeFileSync(cluster.secretFile, 'another secret of a cluster');
+  await t.throwsAsync(cluster.node('one'), { message: /CLUSTER.* another secret/ });
+  writeFileSync(cluster.secretFile, 'short');
+  await t.throwsAsync(cluster.node('one'), { message: /fewer than 16 characters/ });
+});
+
+const names = ({ paperbook }: Node) => paperbook.identity.numbers()?.marketNames;
+
+async function listed(node: Node): Promise<string[]> {
+  const { json } = await ask(node, LISTED, { token: session });
+  return json.instruments.map(({ slug }: Json) => slug).sort();
+}

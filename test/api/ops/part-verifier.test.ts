@@ -1,5 +1,6 @@
 /** The processes in which parts of a data directory are verified. */
-import { readFileSync, truncateSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, truncateSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import test, { type ExecutionContext } from 'ava';
@@ -17,9 +18,16 @@ function children(): string[] {
   return readFileSync(file, 'utf8').match(/\d+/g) ?? [];
 }
 
+/** Made once; each test has copies. */
+let made: Promise<unknown> | null = null;
+const MADE = mkdtempSync(path.join(tmpdir(), 'paperbook-parts-'));
+test.after.always('the shard that is copied', () => rmSync(MADE, { recursive: true }));
+
 async function shardIn(t: ExecutionContext): Promise<VerifyTask & { part: 'shard' }> {
   const directory = path.join(tempDir(t), 'shard-0');
-  await tradedShard(directory);
+  made ??= tradedShard(MADE);
+  await made;
+  cpSync(MADE, directory, { recursive: true });
   return { part: 'shard', path: directory, shard: 0, shards: 1 };
 }
 

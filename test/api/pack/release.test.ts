@@ -8,6 +8,7 @@ import test, { type ExecutionContext } from 'ava';
 import { pythonProject } from '../../../api/client/generate.ts';
 import { readDockerfile, stepsOf } from '../../../api/pack/dockerfile.ts';
 import { refusalsOf } from '../../../api/pack/release.ts';
+import { longTest } from '../../long-test.ts';
 import { pythonWith } from '../python.ts';
 
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
@@ -95,44 +96,47 @@ test('U75: the version is written in package.json alone: else npm run client', (
 
 // Where the machine has no such Python this one is shown as skipped.
 const python = pythonWith('tomllib, pip');
-(python === null ? test.skip : test)('U75: the wheel is made of the files alone', (t) => {
-  const folder = tempFolder(t);
-  const sources = path.join(ROOT, 'api/client/python');
-  const makes = `import sys, wheel_backend as w
+(python === null ? test.skip : longTest)(
+  'U75: the wheel is made of the files alone',
+  (t: ExecutionContext) => {
+    const folder = tempFolder(t);
+    const sources = path.join(ROOT, 'api/client/python');
+    const makes = `import sys, wheel_backend as w
 names = w.build_wheel(sys.argv[1]), w.build_sdist(sys.argv[1])
 import zipfile, os
 wheel = zipfile.ZipFile(os.path.join(sys.argv[1], names[0]))
 about = [n for n in wheel.namelist() if n.endswith('METADATA')][0]
 print(*names, *wheel.namelist(), wheel.read(about).decode(), sep='\\n')`;
-  const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
-  const make = () =>
-    execFileSync(python!, ['-c', makes, folder], { cwd: sources, env, encoding: 'utf8' });
-  const printed = make();
-  const [wheel, archive, ...about] = printed.split('\n');
-  t.is(wheel, `paperbook_client-${version}-py3-none-any.whl`);
-  t.is(archive, `paperbook_client-${version}.tar.gz`);
-  for (const line of [
-    'paperbook_client/generated.py',
-    'paperbook_client/py.typed',
-    'Name: paperbook-client',
-    `Version: ${version}`,
-    'Requires-Dist: httpx >=0.23.3,<1',
-  ]) {
-    t.true(about.includes(line), line);
-  }
-  t.false(printed.includes('__pycache__'));
-  const bytes = () => [wheel!, archive!].map((name) => readFileSync(path.join(folder, name)));
-  const first = bytes();
-  make();
-  t.deepEqual(bytes(), first, 'the same files, the same bytes');
+    const env = { ...process.env, PYTHONDONTWRITEBYTECODE: '1' };
+    const make = () =>
+      execFileSync(python!, ['-c', makes, folder], { cwd: sources, env, encoding: 'utf8' });
+    const printed = make();
+    const [wheel, archive, ...about] = printed.split('\n');
+    t.is(wheel, `paperbook_client-${version}-py3-none-any.whl`);
+    t.is(archive, `paperbook_client-${version}.tar.gz`);
+    for (const line of [
+      'paperbook_client/generated.py',
+      'paperbook_client/py.typed',
+      'Name: paperbook-client',
+      `Version: ${version}`,
+      'Requires-Dist: httpx >=0.23.3,<1',
+    ]) {
+      t.true(about.includes(line), line);
+    }
+    t.false(printed.includes('__pycache__'));
+    const bytes = () => [wheel!, archive!].map((name) => readFileSync(path.join(folder, name)));
+    const first = bytes();
+    make();
+    t.deepEqual(bytes(), first, 'the same files, the same bytes');
 
-  const target = path.join(folder, 'installed');
-  const pip = ['-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps', '--target', target];
-  execFileSync(python!, [...pip, path.join(folder, wheel!)], { stdio: 'pipe' });
-  const asked = 'import importlib.metadata as m; print(m.version("paperbook-client"))';
-  const found = execFileSync(python!, ['-c', asked], {
-    env: { ...env, PYTHONPATH: target },
-    encoding: 'utf8',
-  });
-  t.is(found.trim(), version);
-});
+    const target = path.join(folder, 'installed');
+    const pip = ['-m', 'pip', 'install', '--quiet', '--no-index', '--no-deps', '--target', target];
+    execFileSync(python!, [...pip, path.join(folder, wheel!)], { stdio: 'pipe' });
+    const asked = 'import importlib.metadata as m; print(m.version("paperbook-client"))';
+    const found = execFileSync(python!, ['-c', asked], {
+      env: { ...env, PYTHONPATH: target },
+      encoding: 'utf8',
+    });
+    t.is(found.trim(), version);
+  },
+);

@@ -6,6 +6,8 @@ import { newOrganization } from '../../../api/identity/organizations.ts';
 import { newUser } from '../../../api/identity/users.ts';
 import { EventsAnswer } from '../../../api/schemas/events.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
+import { longTest } from '../../long-test.ts';
+import { variantsOfRun } from '../../model/seeds.ts';
 import { request } from '../../process/client.ts';
 import { CLIENTS, type ClientOptions, openStream, type StreamClient } from '../stream-client.ts';
 import { type Json, TRADER_SCOPES } from '../support.ts';
@@ -108,7 +110,7 @@ async function take(client: StreamClient, count: number): Promise<Json[]> {
   return messages;
 }
 
-for (const { kind, protocol } of CLIENTS) {
+for (const { kind, protocol } of variantsOfRun(CLIENTS)) {
   test.serial(
     `J21, J22, J25: ${kind}, ${protocol}: a portfolio and then each event, once and in order`,
     async (t) => {
@@ -271,7 +273,7 @@ test.serial('J25, J43: what is no eventId is refused, and so is one that is not 
   t.true(Number(later.nextAfter) > Number(next), 'now it is there');
 });
 
-test.serial(
+longTest.serial(
   'J22: a settlement is an event of each trade; while venue data is off no event shows any',
   async (t) => {
     const trader = await newTrader(t, await startWhole(t));

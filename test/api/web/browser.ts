@@ -9,6 +9,7 @@ import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
 import type { Browser, BrowserContext, ConsoleMessage, Page, WebError } from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
+import { longTest } from '../../long-test.ts';
 import { shareOf } from '../../model/seeds.ts';
 import { type Env, type Server, startServer } from '../../process/server.ts';
 import { CHEAP_HASHES } from '../cheap-hashes.ts';
@@ -42,6 +43,8 @@ const RULES_OF_A_LOOK = [
 export type Visit = { page: Page; context: BrowserContext };
 /** A test of the page; skipped if no browser is installed. */
 export const pageTest = NO_BROWSER === null ? test.serial : test.serial.skip;
+/** One that long runs alone play: another view of the same, a further look, a long outage. */
+export const longPageTest = NO_BROWSER === null ? longTest.serial : test.serial.skip;
 
 type Options = {
   /** The fragment to begin at: `#/boards`. */

@@ -1,4 +1,4 @@
-import { onStage, pageTest, type Stage, visit } from './browser.ts';
+import { longPageTest, onStage, pageTest, type Stage, visit } from './browser.ts';
 
 const SIGN_IN = 'Trade prediction markets on paper';
 const DEMO = 'demo@paperbook.local';
@@ -30,7 +30,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'I44, A163: a link that was used says so, and a visitor is offered the sign-in',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {

@@ -2,7 +2,7 @@
 
 import type { Locator, Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
-import { onStage, PASSWORD, pageTest, visit } from './browser.ts';
+import { longPageTest, onStage, PASSWORD, pageTest, visit } from './browser.ts';
 
 /** Once around any view. */
 const TABS_MAX = 150;
@@ -35,7 +35,7 @@ async function signUpByKeys(page: Page, name: string): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-pageTest(
+longPageTest(
   'one signs up, buys and sells by keyboard alone',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {

@@ -6,6 +6,7 @@ import { eventually } from '../../process/server.ts';
 import {
   axeFindings,
   faultsInLooks,
+  longPageTest,
   NARROW,
   onStage,
   pageTest,
@@ -130,7 +131,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'a limit order rests and fills while one looks, and one far below is canceled; all of it by keyboard',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: MAY_HAVE_MOVED });
@@ -190,7 +191,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'T96: an order whose answer was lost is sent again under its key, and placed once',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
@@ -232,7 +233,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'A121: a market buy is bounded by the price of its preview; where that has moved it says so, and previews again',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: MAY_HAVE_MOVED });
@@ -293,7 +294,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'A117: from one market to another each shows itself alone, and what went wrong goes with its view',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: /status of 403 .*organizations/ });
@@ -372,7 +373,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'trading that is off, a plan that is missing and venue data that is off are said, and no fault',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
@@ -417,7 +418,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'I60: an organization’s ticket trades in its sandbox, and not in the own account',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: MAY_HAVE_MOVED });
@@ -446,7 +447,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'H5, H20: gaps are shaded and listed with their reasons, and history that is off is said',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: /status of 503 .*history/ });
@@ -472,7 +473,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'the market is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
     const seen = await visit(t, stage, { expected: MAY_HAVE_MOVED });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
-import { faultsInLooks, onStage, pageTest, signUp, visit } from './browser.ts';
+import { faultsInLooks, longPageTest, onStage, pageTest, signUp, visit } from './browser.ts';
 
 /** Live prices of the games that are shown. */
 const PRICES = '.game .price:not(.is-none)';
@@ -38,7 +38,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'a search finds as one types, filters stay in the address, and a market is a link',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage);
@@ -105,7 +105,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'venue data that is turned off takes the prices away, and brings them back',
   onStage(async (t, stage) => {
     const { adminUrl, dataDir } = stage;
@@ -121,7 +121,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'a server that is gone is said, and comes back by itself',
   onStage(async (t, stage) => {
     const { command } = stage;
@@ -136,7 +136,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'the markets are clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
     const seen = await visit(t, stage);

@@ -3,7 +3,15 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
-import { faultsInLooks, onStage, pageTest, type Stage, type Visit, visit } from './browser.ts';
+import {
+  faultsInLooks,
+  longPageTest,
+  onStage,
+  pageTest,
+  type Stage,
+  type Visit,
+  visit,
+} from './browser.ts';
 
 const VIEWS = ['feeds', 'shards', 'problems', 'switches', 'users', 'corrections'];
 
@@ -132,7 +140,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'O22: a problem of a feed is shown with its time, and goes once the feed is connected',
   onStage(async (t, stage) => {
     const { page } = await enter(t, stage);
@@ -153,7 +161,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'O21: a switch says what it changes, and nothing changes before one agrees',
   onStage(async (t, stage) => {
     const { page } = await enter(t, stage, { at: '#/switches' });
@@ -178,7 +186,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'O21, A260: a user is found, has keys, balance, positions and trades, and gets another plan; further users come in pages',
   onStage(async (t, stage) => {
     for (let at = 0; at < 55; at++) {
@@ -228,7 +236,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'O21, A261: a market is settled and cash adjusted once one agrees to what will happen, each picked by words',
   onStage(async (t, stage) => {
     const market = await boughtMarket(stage);
@@ -300,7 +308,7 @@ async function boughtMarket(stage: Stage): Promise<string> {
   throw new Error('nothing could be bought');
 }
 
-pageTest(
+longPageTest(
   'every view is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
     const seen = await operate(t, stage);

@@ -1,7 +1,7 @@
 /** What the page does while its server, the network or the session is gone. */
 import type { Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
-import { crash, onStage, pageTest, signIn, signUp, visit } from './browser.ts';
+import { crash, longPageTest, onStage, pageTest, signIn, signUp, visit } from './browser.ts';
 
 // Where a socket cannot be opened, the page asks by a plain request why: that is a 400 of the stream.
 const PRICES = '.game .price:not(.is-none)';
@@ -52,7 +52,7 @@ async function rest(page: Page): Promise<string> {
   return order.id;
 }
 
-pageTest(
+longPageTest(
   'A120: a server that crashes and starts again is said; a view asks again for what it asked for in vain, prices tick again by themselves, and nothing is lost',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
@@ -85,7 +85,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'A119, A120: once the server is gone nothing is shown as live, a view not opened before says so, and all of it comes back by itself',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
@@ -171,7 +171,7 @@ pageTest(
 
 const ENDED_TOKEN = { name: 'sb-access-token', value: 'of.another.key' };
 
-pageTest(
+longPageTest(
   'an access token that is refused is renewed without a word',
   onStage(async (t, stage) => {
     const { page, context } = await visit(t, stage, { expected: /status of 401/ });
@@ -186,7 +186,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'a session that cannot be renewed leads to the sign-in with a sentence, and back to the same view',
   onStage(async (t, stage) => {
     const { page, context } = await visit(t, stage, { expected: /status of 40[01]|WebSocket/ });

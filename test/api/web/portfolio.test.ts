@@ -3,7 +3,15 @@ import path from 'node:path';
 import type { Page } from 'playwright-core';
 import { runHere } from '../../process/run-here.ts';
 import { eventually, tempDir } from '../../process/server.ts';
-import { axeFindings, faultsInLooks, onStage, pageTest, signUp, visit } from './browser.ts';
+import {
+  axeFindings,
+  faultsInLooks,
+  longPageTest,
+  onStage,
+  pageTest,
+  signUp,
+  visit,
+} from './browser.ts';
 import {
   accountFollowed,
   buyTen,
@@ -106,7 +114,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'A123: after a correction the outcome, the cash, the words and the link are of the new result',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT });
@@ -148,7 +156,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'A116, T4: yes and no of the other side of a market are won and lost alike in the API, on the page and at the command line',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT });
@@ -218,7 +226,7 @@ function isTurned({ listings }: Json): boolean {
   return listings.every(({ polarity }: Json) => polarity === -1);
 }
 
-pageTest(
+longPageTest(
   'orders placed from elsewhere arrive by themselves, and are canceled one by one and all at once',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT });
@@ -267,7 +275,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'trades are filtered, and all that match come as a file',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT });
@@ -370,7 +378,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'the sandbox of an organization is shown in place of the own account, says so, and moves by itself',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT });
@@ -414,7 +422,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'the portfolio is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
     const seen = await visit(t, stage, { at: AT });

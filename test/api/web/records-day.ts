@@ -7,6 +7,7 @@ import path from 'node:path';
 import { startSimulator } from '../../../feeds/simulator/server.ts';
 import { ask, type Json } from '../../process/client.ts';
 import { eventually, type Server, startServer } from '../../process/server.ts';
+import { CHEAP_HASHES } from '../cheap-hashes.ts';
 
 /** Of every trader. */
 export const PASSWORD = 'of a day of trading';
@@ -69,6 +70,7 @@ export async function startDayServer(dataDir: string, ends: (() => unknown)[]): 
     PAPERBOOK_FEEDS: JSON.stringify(feeds),
     PAPERBOOK_VENUE_DATA: 'on',
     PAPERBOOK_DEFAULT_PLAN: 'basic',
+    ...CHEAP_HASHES,
   });
 }
 

@@ -3,13 +3,14 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page, Route } from 'playwright-core';
 import { verdictWords } from '../../../api/web/views/boards/verdict-words.ts';
+import { variantsOfRun } from '../../model/seeds.ts';
 import { ask, type Json } from '../../process/client.ts';
-import { run, tempDir } from '../../process/server.ts';
-import { faultsInLooks, NARROW, pageTest, scrollsSideways, WIDE } from './browser.ts';
+import { eventually, run, tempDir } from '../../process/server.ts';
+import { faultsInLooks, longPageTest, NARROW, pageTest, scrollsSideways, WIDE } from './browser.ts';
 import { admin, LOOK_MINUTES } from './records-day.ts';
 import { answered, enter, onDay, rowsOf, traders, verdict } from './records-page.ts';
 
-pageTest(
+longPageTest(
   'the leaderboard ranks who is public, by what one chooses, page by page',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Ada', { at: '#/boards' });
@@ -53,7 +54,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'the board of evaluation says intervals, ranks that they leave open, and ties',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Cleo', { at: '#/boards' });
@@ -104,12 +105,14 @@ function signed(value: number): string {
   return `${value > 0 ? '+' : '−'}${Math.abs(value).toFixed(3)}`;
 }
 
-pageTest(
+longPageTest(
   'one’s own picks have their scores, and why one is not in the slate',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Dora', { at: '#/boards?tab=own' });
-    const rows = await rowsOf(page, 'Your evaluation');
-    t.is(rows.length, 14);
+    const rows = await eventually('all picks', async () => {
+      const shown = await rowsOf(page, 'Your evaluation');
+      return shown.length === 14 ? shown : null;
+    });
     const reasons = Map.groupBy(rows, (cells) => cells.at(-1)!);
     t.deepEqual([...reasons.keys()].sort(), ['Void: it has no outcome.', 'Yes']);
     const [counted] = reasons.get('Yes')!;
@@ -123,7 +126,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'U53: one’s verdict has its numbers, and its window and fills are in the address',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Ada', { at: '#/portfolio' });
@@ -182,7 +185,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'U52: a market with a result says who won, in the card of its game and in its own view',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Bert', { at: '#/markets' });
@@ -238,6 +241,9 @@ pageTest(
   }),
 );
 
+/** The narrowest, and those at which the header changes, are first. */
+const HEADER_WIDTHS = [800, 1099, 1100, 1359, 1360, 860, 1000, 1199, 1200, 1280, 1440];
+
 pageTest(
   'U54: the header is one line from 800 px on, and the filters of a phone are two',
   onDay(async (t, stage) => {
@@ -247,7 +253,7 @@ pageTest(
     await page.evaluate(
       "for (const one of document.querySelectorAll('.funds strong')) one.textContent = '$1,234,567.89'",
     );
-    for (const width of [800, 860, 1000, 1099, 1100, 1199, 1200, 1280, 1359, 1360, 1440]) {
+    for (const width of variantsOfRun(HEADER_WIDTHS, 5)) {
       await page.setViewportSize({ width, height: 800 });
       const height = await page.evaluate("document.querySelector('.head').offsetHeight");
       t.true(Number(height) < 60, `${width}: ${height}`);
@@ -326,7 +332,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'the owner sees which picks others see',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Hana', { at: '#/trader/Hana' });
@@ -466,7 +472,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'a backtest can be canceled; ten that run, and another service’s form, are said',
   onDay(async (t, stage) => {
     const { page } = await enter(t, stage, 'Ada', { at: '#/backtest', expected: /status of 503/ });
@@ -549,7 +555,7 @@ const STATES: { at: string; is(page: Page): Promise<unknown> }[] = [
   },
 ];
 
-pageTest(
+longPageTest(
   'boards, traders and backtests are clean to axe, in light and dark, wide and narrow',
   onDay(async (t, stage) => {
     const seen = await enter(t, stage, 'Ada', { at: '#/boards', expected: /status of 404/ });
@@ -593,7 +599,7 @@ pageTest(
       );
       await route.fulfill({ response, body: json });
     });
-    for (const [at, named] of views) {
+    for (const [at, named] of variantsOfRun(views, 2)) {
       await page.evaluate(`location.hash = ${JSON.stringify(at)}`);
       const name = page.locator(named).first();
       await name.waitFor();

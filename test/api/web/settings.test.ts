@@ -4,6 +4,7 @@ import { eventually } from '../../process/server.ts';
 import {
   axeFindings,
   faultsInLooks,
+  longPageTest,
   onStage,
   PASSWORD,
   pageTest,
@@ -34,7 +35,7 @@ const marketsOf = (page: Page) =>
   page.getByRole('heading', { level: 1, name: 'Markets', exact: true });
 const dialogOf = (page: Page) => page.getByRole('dialog');
 
-pageTest(
+longPageTest(
   'a name that is taken is refused beside its field, and another one is kept',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT, expected: /status of 400 .*\/v1\/me/ });
@@ -150,7 +151,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'a sign-in elsewhere is listed and ended, and another password ends all others',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
@@ -201,7 +202,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'a reset is offered once there is something to reset, asks for a word, and says when the next one is',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: `${AT}?section=account` });
@@ -231,7 +232,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'U49: how real fills are is chosen by a preset or by its parts, and the next orders have it',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
@@ -305,7 +306,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'the settings are clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {
     const seen = await visit(t, stage, { at: `${AT}?section=keys` });

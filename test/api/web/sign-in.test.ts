@@ -1,4 +1,13 @@
-import { faultsInLooks, onStage, PASSWORD, pageTest, signIn, signUp, visit } from './browser.ts';
+import {
+  faultsInLooks,
+  longPageTest,
+  onStage,
+  PASSWORD,
+  pageTest,
+  signIn,
+  signUp,
+  visit,
+} from './browser.ts';
 
 const SIGN_IN = 'Trade prediction markets on paper';
 
@@ -38,7 +47,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'A163: a visitor sees markets with live prices and boards, and comes back from the sign-in to the market',
   onStage(async (t, stage) => {
     const seen = await visit(t, stage);
@@ -65,7 +74,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'a session that has ended elsewhere leads to the sign-in, and back to where one was',
   onStage(async (t, stage) => {
     const first = await visit(t, stage, {
@@ -86,7 +95,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'over plain HTTP the page does without what browsers keep for secure pages',
   onStage(async (t, stage) => {
     const initScript = `

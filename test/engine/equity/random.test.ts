@@ -51,7 +51,7 @@ function play(t: ExecutionContext, seed: number): Played {
       nowMs = Math.max(nowMs, step.command.atMs);
       feedback.command(step.command);
       engine.command(step.command);
-      if (step.command.kind === 'catalog') recorder.setClosings(closingsOf(step.command.catalog));
+      if ('catalog' in step.command) recorder.setClosings(closingsOf(step.command.catalog));
     }
   }
   return { engine, recorder, steps, accounts: input.accounts };

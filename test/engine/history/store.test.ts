@@ -8,11 +8,19 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import { DAY_MS } from '../../../engine/base/units.ts';
 import { FILE_HEADER_BYTES } from '../../../engine/history/block-format.ts';
-import { HISTORY_VERSION, KINDS, ROWS, TRADES } from '../../../engine/history/kinds.ts';
+import {
+  BLOCK_RECORDS,
+  GAP_MARKS,
+  HISTORY_VERSION,
+  KINDS,
+  ROWS,
+  TRADES,
+} from '../../../engine/history/kinds.ts';
 import type { Recorder } from '../../../engine/history/recorder.ts';
+import { Series } from '../../../engine/history/series.ts';
 import { historyProblems } from '../../../engine/history/verify.ts';
 import type { QuoteTick, Tick } from '../../../engine/rules/messages.ts';
 import { quoteTick } from '../fixtures.ts';
@@ -106,6 +114,54 @@ test('D103: the blocks of a market end with its result, and a later record begin
   );
   second.close();
   t.deepEqual(historyProblems(directory, null), []);
+});
+
+/** The markets whose newest records a start reads. */
+function readAtStart(t: ExecutionContext, directory: string): Set<number> {
+  const { newest } = Series.prototype;
+  const read = new Set<number>();
+  Series.prototype.newest = function () {
+    read.add(this.market);
+    return newest.call(this);
+  };
+  t.teardown(() => {
+    Series.prototype.newest = newest;
+  });
+  record(directory).close();
+  Series.prototype.newest = newest;
+  return read;
+}
+
+test('D108: a start reads no record of a market that is over', (t) => {
+  const directory = temporary(t);
+  const first = record(directory);
+  const result = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  take(first, ...quotes(3, after(0)), ...quotes(3, after(3000), { market: 1 }));
+  take(first, { kind: 'result', atMs: after(6000), source: 1, market: 0, ...result });
+  first.close();
+  t.deepEqual([...readAtStart(t, directory)], [1]);
+  const next = record(directory);
+  take(next, ...quotes(2, after(9000)), ...quotes(2, after(9000), { market: 1 }));
+  const lives = (market: number) =>
+    asked(next)
+      .quotes({ market })
+      .quotes.map(({ live }) => live);
+  t.deepEqual(lives(0), [true, true, true, false]);
+  t.deepEqual(lives(1), [true, true, true, false, true, true]);
+  next.close();
+});
+
+test('D108: a start reads a market whose marks fill a block, since its result may be missing', (t) => {
+  const directory = temporary(t);
+  const first = record(directory);
+  for (let pair = 0; pair < BLOCK_RECORDS / 2; pair++) {
+    take(first, ...quotes(1, after(pair * 5000)));
+    take(first, { kind: 'down', atMs: after(pair * 5000 + 2000), source: 1 });
+  }
+  take(first, ...quotes(1, after(BLOCK_RECORDS * 5000)));
+  t.is(first.store.series(GAP_MARKS, 0)!.next, BLOCK_RECORDS);
+  first.close();
+  t.deepEqual([...readAtStart(t, directory)], [0]);
 });
 
 test('H5: a market that had its result before a stop has no gap after it', (t) => {

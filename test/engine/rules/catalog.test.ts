@@ -2,6 +2,7 @@ import { getHeapStatistics, setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import test from 'ava';
 import { marketNamed } from '../../../engine/rules/catalog.ts';
+import { changeOf } from '../../../engine/rules/catalog-change.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import type { Command, PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
 import {
@@ -465,10 +466,10 @@ test('K61: what stays of catalogs that are gone keeps nothing of the messages th
       const games = Array.from({ length: 20 }, (_, older) => {
         return { ...game!, id: `game_${at - older}`, slug: `a-game-of-the-day-${at - older}` };
       });
-      const named = { markets: CATALOG.marketNames.length + at, instruments: 4 };
-      const marketNames = [`venue_a/a-market-${at}`];
-      const catalog = { ...CATALOG, games, marketNames, instrumentIds: [] };
-      const sent = messagesThrough([{ kind: 'catalog', atMs: NOON_MS, catalog, named }]);
+      const { catalog } = engine.state();
+      const marketNames = [...catalog.marketNames, `venue_a/a-market-${at}`];
+      const change = changeOf(catalog, { ...catalog, games, marketNames })!;
+      const sent = messagesThrough([{ kind: 'catalog', atMs: NOON_MS, change }]);
       engine.command(sent[0] as Command);
     }
     collect();
@@ -482,29 +483,26 @@ test('K61: what stays of catalogs that are gone keeps nothing of the messages th
   t.is(engine.state().catalog.marketNames.at(-1), `venue_a/a-market-${99 + games}`);
 });
 
-test('K62: a catalog is sent with its new names alone', (t) => {
+test('K62: a shard takes what a catalog changes, and only the change of the one that it has', (t) => {
   const engine = engineWith(CATALOG);
-  const names = (catalog: Catalog) => {
-    const { marketNames, instrumentIds } = catalog;
-    return { marketNames, instrumentIds };
-  };
+  const [first, ...others] = CATALOG.instruments;
   const next: Catalog = {
     ...CATALOG,
+    instruments: [...others, { ...first!, label: 'another' }],
     marketNames: [...CATALOG.marketNames, 'venue_a/T9'],
     instrumentIds: [...CATALOG.instrumentIds, 'ins_9'],
   };
-  const named = { markets: CATALOG.marketNames.length, instruments: CATALOG.instrumentIds.length };
-  const more = { ...next, marketNames: ['venue_a/T9'], instrumentIds: ['ins_9'] };
-  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: more, named });
-  t.deepEqual(names(engine.state().catalog), names(next));
-  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: more, named });
-  t.deepEqual(names(engine.state().catalog), names(next), 'names that it has are no new ones');
-  engine.crash();
-  t.deepEqual(names(engine.state().catalog), names(next));
-  const ahead = { markets: 99, instruments: 99 };
-  t.throws(() => engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: more, named: ahead }), {
-    message: /lacks names that nobody has sent/,
+  const change = changeOf(CATALOG, next)!;
+  const before = engine.state().instrumentsById.get(others[0]!.id)!.listings;
+  engine.command({ kind: 'catalog', atMs: NOON_MS, change });
+  t.deepEqual(engine.state().catalog, next);
+  const kept = engine.state().instrumentsById.get(others[0]!.id)!.listings;
+  t.is(kept, before, 'an instrument that stays is not described again');
+  t.throws(() => engine.command({ kind: 'catalog', atMs: NOON_MS, change }), {
+    message: /a change is of another catalog/,
   });
+  engine.crash();
+  t.deepEqual(engine.state().catalog, next);
 });
 
 const relabelled = (label: string): Catalog => ({

@@ -13,7 +13,7 @@ import {
 } from '../../../base/units.ts';
 import { type JsonWriter, memberNames, type Piece, pieceOf } from '../../../format/json-writer.ts';
 import { resultOf } from '../../../rules/apply-results.ts';
-import { instrumentOf, listingsOf, opensAtMsOf } from '../../../rules/catalog.ts';
+import { closesAtMsOf, instrumentOf, listingsOf, opensAtMsOf } from '../../../rules/catalog.ts';
 import type {
   CatalogGame,
   CatalogInstrument,
@@ -117,6 +117,7 @@ export function quotedInstrument(state: ShardState, id: string): Described | nul
     ...{ number, id, entry, home, described, listed: false, isPast: true },
     listings: listingsOf(state, entry),
     opensAtMs: opensAtMsOf(entry),
+    closesAtMs: closesAtMsOf(entry),
   };
 }
 

@@ -14,6 +14,7 @@ import type { Paperbook } from '../../../../api/main.ts';
 import type { EmbeddedHistory } from '../../../../api/read-side/history-source.ts';
 import { CATALOG, placeOrder, quoteTick } from '../../../engine/fixtures.ts';
 import { openShard } from '../../../engine/shard/environment.ts';
+import { variantsOfRun } from '../../../model/seeds.ts';
 import { catalogOf, game, instrument } from '../../../process/catalogs.ts';
 import { type Ending, startOnFeedClock } from '../../on-feed-clock.ts';
 import { IDS, NOW_MS } from '../../samples.ts';
@@ -275,7 +276,8 @@ test.serial(
 test.serial(
   'A93, V3: while venue data is off positions count at cost, and so without a history',
   async (t) => {
-    for (const env of [{ PAPERBOOK_VENUE_DATA: 'off' }, { PAPERBOOK_HISTORY: 'off' }]) {
+    const settings = [{ PAPERBOOK_VENUE_DATA: 'off' }, { PAPERBOOK_HISTORY: 'off' }];
+    for (const env of variantsOfRun(settings)) {
       const isOff = 'PAPERBOOK_VENUE_DATA' in env;
       const playing = await start(t, env);
       const { quote, buy } = playing;

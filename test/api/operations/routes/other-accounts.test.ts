@@ -6,6 +6,7 @@ import test from 'ava';
 import { decodeJwt } from 'jose';
 import { apiRoutes } from '../../../../api/operations/routes/api-routes.ts';
 import { BACKTEST_BODY_EXAMPLE } from '../../../../api/schemas/backtest.ts';
+import { shareOf } from '../../../model/seeds.ts';
 import { request as ask, type Json } from '../../../process/client.ts';
 import { sharedWhole, type WholeServer } from '../../whole-server.ts';
 
@@ -132,6 +133,7 @@ test.serial('E5: what is another account`s is not there, and is not touched', as
       return answerOf(server, mallory[by], method, where, probe.body?.(other), organization);
     };
     const nobody = nobodyLike(victim);
+    const ofNobody = probe.refused === null ? '' : await send(nobody, UNKNOWN);
     for (const [what, id] of Object.entries(victim.ids)) {
       if (probe.open?.includes(what as keyof Person['ids'])) continue;
       const at = `${name} with the other's ${what}`;
@@ -142,7 +144,8 @@ test.serial('E5: what is another account`s is not there, and is not touched', as
         break;
       }
       t.is(codeOf(answer), probe.refused, at);
-      t.is(answer, await send(nobody, UNKNOWN), `${at}: as if it were not there`);
+      t.is(answer, ofNobody, `${at}: as if it were not there`);
+      if (!isOfPath(path, what)) continue;
       // In upper case it is the same id.
       t.is(codeOf(await send(victim, id.toUpperCase())), probe.refused, at);
     }
@@ -198,6 +201,14 @@ test.serial('O1: no key and no session opens the admin listener', async (t) => {
     }
   }
 });
+
+/** As paths call some of what a person has. */
+const IN_PATHS: Record<string, string> = { pair: 'venue_keys', user: 'traders' };
+
+/** Whether a path is of such things; a long run takes all of them. */
+function isOfPath(path: string, what: string): boolean {
+  return path.includes(IN_PATHS[what] ?? what) || shareOf(100) >= 100;
+}
 
 const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'];
 

@@ -2,12 +2,13 @@
 import test from 'ava';
 import { newOrganization } from '../../../../api/identity/organizations.ts';
 import { createRandomSource } from '../../../model/random-source.ts';
-import { seedsOfRun } from '../../../model/seeds.ts';
+import { seedsOfRun, shareOf } from '../../../model/seeds.ts';
 import { IDS, NOW_MS } from '../../samples.ts';
 import { type Answer, type Api, startApi } from '../../support.ts';
 
 const ORDERS = '/portfolio/orders';
-const ROUNDS = 220;
+/** A check of each change takes half of them. */
+const ROUNDS = Math.max(110, shareOf(220));
 const UNKNOWN = '0195d3a0-0000-7000-8000-0000000000ff';
 const SCOPES = ['portfolio:read', 'trade:write'] as const;
 const VENUES = ['trade:write:venue_a', 'trade:write:venue_c_intl'] as const;

@@ -1,6 +1,7 @@
 /** What the public sees of picks, on a whole server: while they are hidden, and once they are not. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { longTest } from '../../../long-test.ts';
 import { request as ask, type Json } from '../../../process/client.ts';
 import { startWhole } from '../../whole-server.ts';
 
@@ -99,42 +100,48 @@ test('Y87: settled legs of an open parlay are in no public figure, and come in t
   t.is(both.slate!.picks, 2);
 });
 
-test('Y87: a Combine pick leaves its place to the next one, also when it is marked afterwards', async (t) => {
-  const { buy, settle, mark, until } = await withTrader(t);
-  const marked = await buy(0, 60);
-  await buy(0, 80);
-  await buy(1, 70);
-  await settle(0, 'yes');
-  await settle(1, 'yes');
-  const before = await until(({ slate, counts }) => slate?.picks === 2 && counts[0] === 3);
-  t.true(Math.abs(before.slate!.value - (0.4 ** 2 + 0.3 ** 2) / 2) < 1e-9);
-  t.deepEqual(before.counts, [3, 3, 3, 3]);
-  await mark(marked, { combine: true });
-  const isOtherwise = (now: typeof before) => now.slate!.value !== before.slate!.value;
-  const after = await until((now) => isOtherwise(now) && now.counts[0] === 2);
-  t.is(after.slate!.picks, 2);
-  t.true(Math.abs(after.slate!.value - (0.2 ** 2 + 0.3 ** 2) / 2) < 1e-9);
-  t.like(after, { counts: [2, 2, 2, 2], brier: after.slate!.value, pnl: before.pnl });
-});
+longTest(
+  'Y87: a Combine pick leaves its place to the next one, also when it is marked afterwards',
+  async (t) => {
+    const { buy, settle, mark, until } = await withTrader(t);
+    const marked = await buy(0, 60);
+    await buy(0, 80);
+    await buy(1, 70);
+    await settle(0, 'yes');
+    await settle(1, 'yes');
+    const before = await until(({ slate, counts }) => slate?.picks === 2 && counts[0] === 3);
+    t.true(Math.abs(before.slate!.value - (0.4 ** 2 + 0.3 ** 2) / 2) < 1e-9);
+    t.deepEqual(before.counts, [3, 3, 3, 3]);
+    await mark(marked, { combine: true });
+    const isOtherwise = (now: typeof before) => now.slate!.value !== before.slate!.value;
+    const after = await until((now) => isOtherwise(now) && now.counts[0] === 2);
+    t.is(after.slate!.picks, 2);
+    t.true(Math.abs(after.slate!.value - (0.2 ** 2 + 0.3 ** 2) / 2) < 1e-9);
+    t.like(after, { counts: [2, 2, 2, 2], brier: after.slate!.value, pnl: before.pnl });
+  },
+);
 
-test('Y87: picks placed while private are in no public figure until earlier trades are shown', async (t) => {
-  const { buy, settle, until, show, get } = await withTrader(t);
-  await show({ private: true });
-  await buy(0, 60);
-  await show({ private: false });
-  await buy(0, 80);
-  await settle(0, 'yes');
-  const hidden = async () => {
-    const { trader } = await get('/traders/seen');
-    const { picks } = await get('/traders/seen/picks');
-    const boards = [await get('/eval?window=all'), await get('/leaderboard?window=all')];
-    return [trader.settledPicks, picks.length, ...boards.map(({ rows }) => rows.length)];
-  };
-  t.deepEqual(await hidden(), [1, 1, 0, 0]);
-  await show({ showEarlierTrades: true });
-  const shown = await until(({ slate, counts }) => slate !== null && counts[0] === 2);
-  t.deepEqual(shown.slate, { picks: 1, value: (60 - 100) ** 2 / 10_000 });
-  t.like(shown, { counts: [2, 2, 2, 2], brier: shown.slate!.value });
-  await show({ showEarlierTrades: false });
-  t.deepEqual(await hidden(), [1, 1, 0, 0]);
-});
+longTest(
+  'Y87: picks placed while private are in no public figure until earlier trades are shown',
+  async (t) => {
+    const { buy, settle, until, show, get } = await withTrader(t);
+    await show({ private: true });
+    await buy(0, 60);
+    await show({ private: false });
+    await buy(0, 80);
+    await settle(0, 'yes');
+    const hidden = async () => {
+      const { trader } = await get('/traders/seen');
+      const { picks } = await get('/traders/seen/picks');
+      const boards = [await get('/eval?window=all'), await get('/leaderboard?window=all')];
+      return [trader.settledPicks, picks.length, ...boards.map(({ rows }) => rows.length)];
+    };
+    t.deepEqual(await hidden(), [1, 1, 0, 0]);
+    await show({ showEarlierTrades: true });
+    const shown = await until(({ slate, counts }) => slate !== null && counts[0] === 2);
+    t.deepEqual(shown.slate, { picks: 1, value: (60 - 100) ** 2 / 10_000 });
+    t.like(shown, { counts: [2, 2, 2, 2], brier: shown.slate!.value });
+    await show({ showEarlierTrades: false });
+    t.deepEqual(await hidden(), [1, 1, 0, 0]);
+  },
+);

@@ -34,10 +34,10 @@ test('Y66: a private key is made once, for its owner alone, and lost it is repla
   );
 });
 
-test('D86: public keys that are gone are a problem, as long as they are', (t) => {
+test('D86: public keys that are gone are a problem, as long as they are', async (t) => {
   const dir = directory(t);
   const keys = new TrackRecordKeys(dir);
-  keys.rotate();
+  await keys.rotate();
   t.deepEqual(lostKeys(dir), []);
   const file = path.join(dir, 'track-record-keys.json');
   const text = readFileSync(file, 'utf8');

@@ -336,7 +336,7 @@ test.serial(
       for (const market of TICKERS) await maker.quote(market, round);
       if (round % 12 === 0) await maker.cancelAll();
       if (round % 9 === 0) await maker.connect(origin);
-      await sleep(5);
+      await sleep(40);
     }
     await played;
     t.true(maker.fills.size > 0, 'nothing traded');

@@ -1,5 +1,6 @@
 import test from 'ava';
 import type { Message } from '../../../../engine/format/codec.ts';
+import { type CatalogChange, changed, newIn } from '../../../../engine/rules/catalog-change.ts';
 import type { DepthLevel, Tick } from '../../../../engine/rules/messages.ts';
 import { StartupState } from '../../../../engine/shard/callers/startup-state.ts';
 import { CATALOG, NOON_MS, quoteTick } from '../../fixtures.ts';
@@ -163,14 +164,21 @@ test('K63: of a market that is over its result alone is kept, in the order of ar
   t.deepEqual(ticksOf(startup).slice(2, 4), [result(0, 1), result(1, 2, 'scalar')]);
 });
 
-test('K62: shards get the new names of a catalog, and a shard that starts gets all', (t) => {
+test('K62: shards get what a catalog changes, and a shard that starts gets the whole', (t) => {
   const startup = new StartupState();
-  t.deepEqual(startup.setCatalog(CATALOG).named, { markets: 0, instruments: 0 });
-  const next = { ...CATALOG, marketNames: [...CATALOG.marketNames, 'venue_a/T9'] };
-  const { catalog, named } = startup.setCatalog(next);
-  const instruments = CATALOG.instrumentIds.length;
-  t.deepEqual(named, { markets: CATALOG.marketNames.length, instruments });
-  t.deepEqual([catalog.marketNames, catalog.instrumentIds], [['venue_a/T9'], []]);
-  t.is(catalog.instruments, next.instruments);
+  t.deepEqual(startup.setCatalog(CATALOG), { catalog: CATALOG });
+  t.is(startup.setCatalog(structuredClone(CATALOG)), null);
+  const [first, ...others] = CATALOG.instruments;
+  const renamed = { ...first!, label: 'another' };
+  const next = {
+    ...CATALOG,
+    instruments: [renamed, ...others],
+    marketNames: [...CATALOG.marketNames, 'venue_a/T9'],
+  };
+  const sent = startup.setCatalog(next);
+  const { change } = sent as { change: CatalogChange };
+  t.deepEqual(newIn(change.instruments), [renamed]);
+  t.deepEqual([change.marketNames, change.instrumentIds], [['venue_a/T9'], []]);
+  t.deepEqual(changed(CATALOG, change), next);
   t.deepEqual(ticksOf(startup), [{ kind: 'catalog', atMs: NOON_MS, catalog: next }]);
 });

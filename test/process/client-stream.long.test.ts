@@ -1,4 +1,5 @@
 /** The stream of `paperbook/client` and a server that is killed, and started again. */
+
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';

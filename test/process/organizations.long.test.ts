@@ -1,4 +1,5 @@
 /** An organization's paper sandbox beside personal accounts, on a real engine. */
+
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
