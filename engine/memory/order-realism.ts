@@ -186,6 +186,12 @@ export class OrderRealism {
     for (const row of this.table.rows()) yield this.table.col.order.get(row);
   }
 
+  /** Every order that was placed under latency, read from the rows alone. */
+  *delayedOrders(): Generator<OrderRow> {
+    const { latencyMs, order } = this.table.col;
+    for (const row of this.table.rows()) if (latencyMs.get(row) > 0) yield order.get(row);
+  }
+
   /** After a load. */
   rebuild(): void {
     for (const row of this.table.rows()) this.#show(row);

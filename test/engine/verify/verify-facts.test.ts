@@ -1,4 +1,5 @@
 /** Breaches of facts that a checkpoint covers: nothing plays them again, so each must be looked at. */
+import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import type { Uuid } from '../../../engine/base/units.ts';
 import { ByteReader, ByteWriter } from '../../../engine/format/bytes.ts';
@@ -13,6 +14,7 @@ import { PRESETS } from '../../../engine/rules/realism.ts';
 import type { StoredState } from '../../../engine/shard/core/create-state.ts';
 import { identityOf } from '../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../engine/shard/store/shard-log.ts';
+import { Shard } from '../../../engine/shard/thread/shard.ts';
 import { auditFacts } from '../../../engine/verify/audit-facts.ts';
 import type { KeptAudit } from '../../../engine/verify/kept-audit.ts';
 import { verifyShard } from '../../../engine/verify/verify.ts';
@@ -475,4 +477,23 @@ test.serial('T192, D16: a trade that grows is counted once, whatever opens after
     { ...at(7), command: placeOrder({ account: ALICE, contracts: 1 }) },
   ]);
   t.deepEqual(problems, []);
+});
+
+test('T161, D97: market orders that wait for their latency are no breach of a checkpoint', async (t) => {
+  const dir = path.join(tempDir(t), 'shard-0');
+  const shard = await Shard.open({
+    ...{ path: dir, shard: 0, durability: 'commit', fillModel: 'top_of_book' },
+    ...{ checkpointEveryFacts: 200, quoteMaxAgeMs: 15_000, routingBandCents: 10 },
+  });
+  const realism = { ...PRESETS.simple, latencyMs: { min: 20, max: 20 } };
+  shard.run([
+    { kind: 'catalog', atMs: NOON_MS, catalog: CATALOG },
+    quoteTick({ atMs: NOON_MS }),
+    placeOrder({ atMs: NOON_MS, realism }),
+  ]);
+  await shard.close();
+  const file = path.join(dir, '../kept');
+  t.like(await verifyShard(dir, 0, 1, { file, isWhole: true }), {
+    ...{ restingOrders: 1, checkpointFacts: 3, problems: [] },
+  });
 });
