@@ -131,7 +131,7 @@ longTest.serial(
 );
 
 test.serial(
-  'U35, W100, U56: bots trade by their rules, end when they are closed, and realistic fills work at once',
+  'U35, U56: bots trade by their rules, end when they are closed, and realistic fills work at once',
   async (t) => {
     const server = await sharedDemo();
     const { key, baseUrl } = callerOf(server);
@@ -155,19 +155,26 @@ test.serial(
     await setTimeout(1000);
     t.is((await tradesOf()).length, trades.length, 'closed bots place nothing');
     t.deepEqual(warnings, []);
-    await tradesForReal(t, server);
-    const exit = await server.command.end('SIGINT');
-    t.is(exit.code, 0);
-    t.notRegex(exit.stderr, /"level":"(warn|error)"/);
+    await takesForReal(t, server);
   },
 );
 
-/** The demo's user chooses realistic fills, and gets some that wait in a queue and pay a fee. */
-async function tradesForReal(t: ExecutionContext, server: Server): Promise<void> {
-  const { key, baseUrl, get, post } = callerOf(server);
-  const { email, password } = JSON.parse(
-    readFileSync(path.join(server.dataDir, 'demo.json'), 'utf8'),
-  );
+longTest.serial(
+  'W100, U56: an order of realistic fills waits in its queue for prints',
+  async (t) => {
+    await waitsInQueue(t, await sharedDemo());
+  },
+);
+
+test.serial('U35: the demo and its bots end without a warning', async (t) => {
+  const { command } = await sharedDemo();
+  const exit = await command.end('SIGINT');
+  t.is(exit.code, 0);
+  t.notRegex(exit.stderr, /"level":"(warn|error)"/);
+});
+
+async function chooseRealistic(t: ExecutionContext, { dataDir, baseUrl }: Server): Promise<void> {
+  const { email, password } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));
   const signedIn = await fetch(new URL('/auth/v1/token?grant_type=password', baseUrl), {
     method: 'POST',
     body: JSON.stringify({ email, password }),
@@ -175,7 +182,34 @@ async function tradesForReal(t: ExecutionContext, server: Server): Promise<void>
   const { access_token: session } = (await signedIn.json()) as Json;
   const chosen = await request(session, 'PATCH', `${baseUrl}/me`, { realism: 'realistic' });
   t.is(chosen.status, 200, JSON.stringify(chosen.body));
+}
 
+/** The demo's user chooses realistic fills, and gets one that pays a fee. */
+async function takesForReal(t: ExecutionContext, server: Server): Promise<void> {
+  await chooseRealistic(t, server);
+  const { get } = callerOf(server);
+  const { place, filled } = queueOrders(server);
+  const open = await get(TOTALS);
+  const bought: string[] = [];
+  const paid = await eventually(
+    'an order takes under queue once the connections have opened again',
+    async () => {
+      for (const { id: instrumentId } of open.instruments) {
+        bought.push(...(await place({ type: 'market', instrumentId })));
+      }
+      return await filled(bought, ({ fee }) => fee !== null);
+    },
+  );
+  t.is(paid!.latencyMs, 150);
+  t.true(paid.fill.fee.dollars > 0, JSON.stringify(paid.fill));
+  t.regex(paid.fill.fee.table, /^kalshi, every market, from /);
+}
+
+const TOTALS = '/instruments?tradable=true&marketType=total&limit=20';
+
+/** Places the user's orders, and finds their fills under `queue`. */
+function queueOrders(server: Server) {
+  const { key, baseUrl, post } = callerOf(server);
   /** The first fill in a queue's model of one of these orders that is wanted. */
   const filled = async (orderIds: readonly string[], isWanted: (fill: Json) => boolean) => {
     for (const orderId of orderIds) {
@@ -192,21 +226,15 @@ async function tradesForReal(t: ExecutionContext, server: Server): Promise<void>
     const { body } = await post(order);
     return body.order?.orderId === undefined ? [] : [body.order.orderId];
   };
-  const open = await get('/instruments?tradable=true&marketType=total&limit=20');
-  const bought: string[] = [];
-  const paid = await eventually(
-    'an order takes under queue once the connections have opened again',
-    async () => {
-      for (const { id: instrumentId } of open.instruments) {
-        bought.push(...(await place({ type: 'market', instrumentId })));
-      }
-      return await filled(bought, ({ fee }) => fee !== null);
-    },
-  );
-  t.is(paid!.latencyMs, 150);
-  t.true(paid.fill.fee.dollars > 0, JSON.stringify(paid.fill));
-  t.regex(paid.fill.fee.table, /^kalshi, every market, from /);
+  return { place, filled };
+}
 
+/** And some that wait in a queue. */
+async function waitsInQueue(t: ExecutionContext, server: Server): Promise<void> {
+  await chooseRealistic(t, server);
+  const { get } = callerOf(server);
+  const { place, filled } = queueOrders(server);
+  const open = await get(TOTALS);
   // On many markets, so that one of them is soon met by a print of its venue.
   const resting: string[] = [];
   for (const { id: instrumentId } of open.instruments) {

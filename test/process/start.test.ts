@@ -167,7 +167,7 @@ curlTest('U2, paperbook demo: the curl lines work as printed', async (t) => {
   t.is(centsOf(sell.trade.pnlDollars), 10 * sell.fillPriceCents - 10 * sell.trade.entryCents);
 });
 
-test.serial(
+longTest.serial(
   'N21: each instrument of the demo’s first page has a live price, or says when it opens',
   async (t) => {
     const { get } = callerOf(await sharedDemo());
@@ -207,7 +207,7 @@ curlTest('api/identity/README.md, Sign up by hand: leads to a first trade', asyn
   t.like(placed, { status: 'executed', trade: { status: 'open', contracts: 10 } });
 });
 
-test.serial('a resting limit order fills when the price moves', async (t) => {
+longTest.serial('a resting limit order fills when the price moves', async (t) => {
   const server = await sharedDemo();
   const { key, get, post } = callerOf(server);
   const { instruments } = await get('/instruments?tradable=true&limit=10');

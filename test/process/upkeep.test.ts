@@ -4,10 +4,11 @@ import { mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { goOn, stoppedServer } from '../api/stopped-server.ts';
+import { longTest } from '../long-test.ts';
 import { runHere, serveHere } from './run-here.ts';
 import { tempDir } from './server.ts';
 
-test.serial('D32: a backup each night, of a server that runs', async (t) => {
+longTest.serial('D32: a backup each night, of a server that runs', async (t) => {
   t.timeout(180_000);
   const dir = tempDir(t);
   const [dataDir, copy] = [path.join(dir, 'data'), path.join(dir, 'copy')];

@@ -4,7 +4,7 @@ import test from 'ava';
 import { variantsOfRun } from '../model/seeds.ts';
 import { ask } from './client.ts';
 import { runHere, serveHere } from './run-here.ts';
-import { run, tempDir } from './server.ts';
+import { tempDir } from './server.ts';
 import { Session } from './session.ts';
 
 const SESSION = { keys: 3, seed: 7 };
@@ -22,7 +22,7 @@ test.serial(
     await session.start();
     await session.round(STEPS);
     const [found] = await Promise.all([
-      run(['verify', '--data-dir', dataDir, '--json']),
+      runHere(['verify', '--data-dir', dataDir, '--json']),
       session.round(2 * STEPS),
     ]);
     t.is(found.code, 0, found.stdout + found.stderr);
@@ -37,7 +37,7 @@ test.serial(
       bodies: [...memory.placements.values()].map(({ body }) => body),
     }));
     const [done] = await Promise.all([
-      run(['backup', copy, '--data-dir', dataDir, '--json']),
+      runHere(['backup', copy, '--data-dir', dataDir, '--json']),
       session.round(2 * STEPS),
     ]);
     t.is(done.code, 0, done.stderr);

@@ -5,4 +5,7 @@ await playFiles(
   'test/process/disk.test.ts',
   'test/process/limits.test.ts',
   'test/process/verify.test.ts',
+  'test/process/client-examples.test.ts',
+  'test/process/nginx.test.ts',
+  'test/process/secrets.test.ts',
 );
