@@ -70,6 +70,8 @@ const BREACHES_MAX = 30;
 /** Of each caller after each fault; at the end all. */
 const KEYS_CHECKED = 20;
 const INSTRUMENTS = 12;
+/** Of the markets that callers trade, so many have no result at the end. */
+const OPEN_AT_LEAST = 3;
 
 export async function playFaults(dir: string, options: Options): Promise<Outcome> {
   const { seed, shards, callers: count } = options;
@@ -81,6 +83,12 @@ export async function playFaults(dir: string, options: Options): Promise<Outcome
   } finally {
     await cluster.stop();
   }
+}
+
+/** Whether one of `count` things, spread over all faults, happens at this one. */
+function isAtFault(nth: number, faults: number, count: number): boolean {
+  const before = (played: number) => Math.floor((played * Math.min(count, faults)) / faults);
+  return before(nth + 1) > before(nth);
 }
 
 class Trial {
@@ -118,10 +126,12 @@ class Trial {
     );
     for (const caller of this.#callers) caller.start();
     this.#operators.start();
-    for (const fault of faults) {
+    const [byVenue, byOperators] = [tickers.length - OPEN_AT_LEAST, spare.length];
+    for (const [nth, fault] of faults.entries()) {
+      const isDue = (count: number) => isAtFault(nth, faults.length, count);
       await this.#progress();
       const sinceMs = performance.now();
-      const settled = this.#settle(spare.pop());
+      const settled = this.#settle(isDue(byOperators) ? spare.pop() : undefined);
       await this.#play(fault);
       await this.#progress();
       const gapMs = Math.max(...this.#callers.map((caller) => longestWait(caller, sinceMs)));
@@ -129,9 +139,9 @@ class Trial {
       await this.#cluster.untilReady();
       await settled;
       progress?.(`${fault}: ${Math.round(gapMs)} ms without an answer`);
-      const resolved = tickers.pop();
-      if (resolved !== undefined)
-        this.#cluster.venues.resolve(resolved, this.#random.pick(['yes', 'no']));
+      if (isDue(byVenue)) {
+        this.#cluster.venues.resolve(tickers.pop()!, this.#random.pick(['yes', 'no']));
+      }
       await Promise.all(this.#callers.map((caller) => caller.checkKeys(KEYS_CHECKED)));
       this.#checkLogs();
       if (this.#breaches.length > 0) break;
