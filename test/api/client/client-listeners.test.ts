@@ -6,6 +6,7 @@ import test from 'ava';
 import { createClient, type StreamSocket } from 'paperbook/client';
 import { WebSocket as WsSocket } from 'ws';
 import { quoteTick } from '../../engine/fixtures.ts';
+import { longTest } from '../../long-test.ts';
 import { eventually } from '../../process/server.ts';
 import { NOW_MS } from '../samples.ts';
 import { catalogOfMany } from '../stream-client.ts';
@@ -13,48 +14,57 @@ import { startApi } from '../support.ts';
 
 const INSTRUMENTS = 200;
 
-test('J15: a program that does not read for a while gets gaps, and then quotes as they are', async (t) => {
-  const catalog = catalogOfMany(INSTRUMENTS);
-  const api = await startApi(t, { catalog });
-  const sockets: WsSocket[] = [];
-  class KeptSocket extends WsSocket {
-    constructor(url: string, options: object) {
-      super(url, options);
-      sockets.push(this);
+longTest(
+  'J15: a program that does not read for a while gets gaps, and then quotes as they are',
+  async (t) => {
+    const catalog = catalogOfMany(INSTRUMENTS);
+    const api = await startApi(t, { catalog });
+    const sockets: WsSocket[] = [];
+    class KeptSocket extends WsSocket {
+      constructor(url: string, options: object) {
+        super(url, options);
+        sockets.push(this);
+      }
     }
-  }
-  const client = createClient({ baseUrl: api.baseUrl, credential: api.token });
-  const stream = client.stream({ WebSocket: KeptSocket });
-  t.teardown(() => stream.close());
-  const bids = new Map<string, number | null | undefined>();
-  stream.on('quote', ({ quote }) => bids.set(quote.instrumentId, quote.venues[0]?.yesBidContracts));
-  let gaps = 0;
-  stream.on('gap', () => gaps++);
-  const channels = catalog.instrumentIds.map((id) => `quotes:${id}` as const);
-  await stream.subscribe(...channels);
-  // What another one has read was sent to both, however slow the machine is.
-  const reader = client.stream();
-  t.teardown(() => reader.close());
-  const read = new Map<string, number | null | undefined>();
-  reader.on('quote', ({ quote }) => read.set(quote.instrumentId, quote.venues[0]?.yesBidContracts));
-  await reader.subscribe(...channels);
-  const areAll = (contracts: typeof read, wanted: number) =>
-    contracts.size === INSTRUMENTS && [...contracts.values()].every((n) => n === wanted);
-  sockets[0]!.pause();
-  // More than the buffers of both ends hold.
-  let change = 0;
-  for (; change < 130; change++) {
-    const yesBidCents = 30 + (change % 2);
-    const tick = quoteTick({ atMs: NOW_MS, yesBidCents, yesBidContracts: change });
-    api.engine.tick(tick);
-    api.context.changed.note(tick);
-    await eventually('the change is sent', async () => (areAll(read, change) ? true : null));
-  }
-  sockets[0]!.resume();
-  await eventually('all quotes as they are', async () => (areAll(bids, change - 1) ? true : null));
-  // Where it took long to make these changes, the server has ended the connection instead.
-  t.true(gaps >= INSTRUMENTS || sockets.length > 1, String(gaps));
-});
+    const client = createClient({ baseUrl: api.baseUrl, credential: api.token });
+    const stream = client.stream({ WebSocket: KeptSocket });
+    t.teardown(() => stream.close());
+    const bids = new Map<string, number | null | undefined>();
+    stream.on('quote', ({ quote }) =>
+      bids.set(quote.instrumentId, quote.venues[0]?.yesBidContracts),
+    );
+    let gaps = 0;
+    stream.on('gap', () => gaps++);
+    const channels = catalog.instrumentIds.map((id) => `quotes:${id}` as const);
+    await stream.subscribe(...channels);
+    // What another one has read was sent to both, however slow the machine is.
+    const reader = client.stream();
+    t.teardown(() => reader.close());
+    const read = new Map<string, number | null | undefined>();
+    reader.on('quote', ({ quote }) =>
+      read.set(quote.instrumentId, quote.venues[0]?.yesBidContracts),
+    );
+    await reader.subscribe(...channels);
+    const areAll = (contracts: typeof read, wanted: number) =>
+      contracts.size === INSTRUMENTS && [...contracts.values()].every((n) => n === wanted);
+    sockets[0]!.pause();
+    // More than the buffers of both ends hold.
+    let change = 0;
+    for (; change < 130; change++) {
+      const yesBidCents = 30 + (change % 2);
+      const tick = quoteTick({ atMs: NOW_MS, yesBidCents, yesBidContracts: change });
+      api.engine.tick(tick);
+      api.context.changed.note(tick);
+      await eventually('the change is sent', async () => (areAll(read, change) ? true : null));
+    }
+    sockets[0]!.resume();
+    await eventually('all quotes as they are', async () =>
+      areAll(bids, change - 1) ? true : null,
+    );
+    // Where it took long to make these changes, the server has ended the connection instead.
+    t.true(gaps >= INSTRUMENTS || sockets.length > 1, String(gaps));
+  },
+);
 
 const THROWING = `
 import { createClient } from '${fileURLToPath(import.meta.resolve('paperbook/client'))}';

@@ -11,6 +11,7 @@ import type { MarketResult, ResultTick } from '../../../engine/rules/messages.ts
 import type { OpenReport } from '../../../engine/shard/store/open-report.ts';
 import { NotLeader } from '../../../engine/threads/unavailable.ts';
 import { NOON_MS } from '../../engine/fixtures.ts';
+import { longTest } from '../../long-test.ts';
 import { askAdmin, Cluster, type Node } from '../cluster-nodes.ts';
 
 /** The first node leads the control data and the first shard, and the second node the other shard. */
@@ -65,45 +66,50 @@ function saidIn({ dataDir }: Node): string[][] {
   );
 }
 
-test('N139, N140, N141, N142, N143: shards of two nodes take one result a market, whoever says it and where', async (t) => {
-  const { one, two } = await world(t);
-  const both = async (what: string, ...wanted: string[]) => {
-    await eventually(what, () =>
-      [one, two].every((node) =>
-        saidIn(node).every((said) => wanted.every((it) => said.includes(it))),
-      ),
+longTest(
+  'N139, N140, N141, N142, N143: shards of two nodes take one result a market, whoever says it and where',
+  async (t) => {
+    const { one, two } = await world(t);
+    const both = async (what: string, ...wanted: string[]) => {
+      await eventually(what, () =>
+        [one, two].every((node) =>
+          saidIn(node).every((said) => wanted.every((it) => said.includes(it))),
+        ),
+      );
+    };
+    // A follower's word alone is enough.
+    await play(two, resolved('I1', 'no'));
+    await both('a word of the second node', 'I1 no');
+    // The first one counts: here the operator's, although the other shard's venue says another.
+    t.is((await settle(one, 'I2', 'yes')).json.isNew, true);
+    await play(two, resolved('I2', 'no'));
+    await eventually('the contradiction is shown', async () => {
+      const health = await fetch(`${two.paperbook.adminUrl}/healthz`);
+      return /I2 has the result yes/.test(await health.text());
+    });
+    t.like((await settle(one, 'I2', 'no')).json.error, { code: 'market_resolved' });
+    t.like((await settle(two, 'I2', 'no')).json.error, { code: 'not_leader' });
+    t.is((await settle(one, 'I2', 'yes')).json.isNew, false);
+    // Both at once.
+    await Promise.all([play(two, resolved('I3', 'no')), play(one, resolved('I3', 'yes'))]);
+    await eventually('a result of the third', () =>
+      saidIn(two)[1]!.some((said) => /I3/.test(said)),
     );
-  };
-  // A follower's word alone is enough.
-  await play(two, resolved('I1', 'no'));
-  await both('a word of the second node', 'I1 no');
-  // The first one counts: here the operator's, although the other shard's venue says another.
-  t.is((await settle(one, 'I2', 'yes')).json.isNew, true);
-  await play(two, resolved('I2', 'no'));
-  await eventually('the contradiction is shown', async () => {
-    const health = await fetch(`${two.paperbook.adminUrl}/healthz`);
-    return /I2 has the result yes/.test(await health.text());
-  });
-  t.like((await settle(one, 'I2', 'no')).json.error, { code: 'market_resolved' });
-  t.like((await settle(two, 'I2', 'no')).json.error, { code: 'not_leader' });
-  t.is((await settle(one, 'I2', 'yes')).json.isNew, false);
-  // Both at once.
-  await Promise.all([play(two, resolved('I3', 'no')), play(one, resolved('I3', 'yes'))]);
-  await eventually('a result of the third', () => saidIn(two)[1]!.some((said) => /I3/.test(said)));
-  // A game voids by a result of each market, which may not be the first one.
-  await settle(one, 'I4', 'yes');
-  await Promise.all([
-    play(two, { type: 'game', game: 'g2', status: 'cancelled' }),
-    settle(one, 'I5', 'yes'),
-  ]);
-  await both('what the game has voided', 'I4 yes', 'I6 void');
-  t.is((await settle(one, 'I2', 'no', true)).status, 200);
-  t.like((await settle(one, 'I7', 'no', true)).json.error, { code: 'market_not_found' });
-  await both('the correction', 'I2 corrected no');
-  const all = [...saidIn(one), ...saidIn(two)].map((said) => said.sort().join());
-  t.is(new Set(all).size, 1, all.join('; '));
-  t.is(all[0]!.split(',').length, INSTRUMENTS.length + 1, all[0]);
-});
+    // A game voids by a result of each market, which may not be the first one.
+    await settle(one, 'I4', 'yes');
+    await Promise.all([
+      play(two, { type: 'game', game: 'g2', status: 'cancelled' }),
+      settle(one, 'I5', 'yes'),
+    ]);
+    await both('what the game has voided', 'I4 yes', 'I6 void');
+    t.is((await settle(one, 'I2', 'no', true)).status, 200);
+    t.like((await settle(one, 'I7', 'no', true)).json.error, { code: 'market_not_found' });
+    await both('the correction', 'I2 corrected no');
+    const all = [...saidIn(one), ...saidIn(two)].map((said) => said.sort().join());
+    t.is(new Set(all).size, 1, all.join('; '));
+    t.is(all[0]!.split(',').length, INSTRUMENTS.length + 1, all[0]);
+  },
+);
 
 const YES = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
 const NO = { outcome: 'no', yesPayoutCents: 0, noPayoutCents: 100 } as const;

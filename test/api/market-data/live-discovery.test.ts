@@ -368,25 +368,28 @@ longTest('K58: what no venue_a market decides is retired after its own results',
   t.deepEqual(server.catalog.watchedMarkets('venue_b'), [tickerOf(second)]);
 });
 
-test('K58: a retired instrument is subscribed to at no venue, with or without a result there', async (t) => {
-  const [venue, dir] = [await venueOf(t), tempDir(t)];
-  const file = path.join(dir, 'catalog.json');
-  const list = (...instruments: object[]) =>
-    writeFileSync(file, JSON.stringify({ games: [], instruments }));
-  venue.markets = [quarter(soon())];
-  const found = await serverIn(t, { venue, dir: tempDir(t) });
-  await found.discovery.runNow();
-  const [one] = found.catalog.current.instruments;
-  const [home] = one!.listings;
-  list({ ...one, listings: [home, { ...home, venue: 'venue_b', venueMarketId: 'B1' }] });
-  const server = await serverIn(t, { venue, dir, file, entry: { series: ['KXNONE'] } });
-  t.deepEqual(server.catalog.watchedMarkets('venue_b'), ['B1']);
-  server.settle(home!.venueMarketId);
-  list();
-  await server.catalog.reload();
-  t.is(server.view.instrument(one!.id)?.id, one!.id);
-  t.deepEqual(server.catalog.watchedMarkets('venue_b'), []);
-});
+longTest(
+  'K58: a retired instrument is subscribed to at no venue, with or without a result there',
+  async (t) => {
+    const [venue, dir] = [await venueOf(t), tempDir(t)];
+    const file = path.join(dir, 'catalog.json');
+    const list = (...instruments: object[]) =>
+      writeFileSync(file, JSON.stringify({ games: [], instruments }));
+    venue.markets = [quarter(soon())];
+    const found = await serverIn(t, { venue, dir: tempDir(t) });
+    await found.discovery.runNow();
+    const [one] = found.catalog.current.instruments;
+    const [home] = one!.listings;
+    list({ ...one, listings: [home, { ...home, venue: 'venue_b', venueMarketId: 'B1' }] });
+    const server = await serverIn(t, { venue, dir, file, entry: { series: ['KXNONE'] } });
+    t.deepEqual(server.catalog.watchedMarkets('venue_b'), ['B1']);
+    server.settle(home!.venueMarketId);
+    list();
+    await server.catalog.reload();
+    t.is(server.view.instrument(one!.id)?.id, one!.id);
+    t.deepEqual(server.catalog.watchedMarkets('venue_b'), []);
+  },
+);
 
 test('K57: a week of new markets leaves the lists and what is discovered flat', async (t) => {
   const [venue, dir] = [await venueOf(t), tempDir(t)];

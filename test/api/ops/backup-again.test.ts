@@ -26,7 +26,7 @@ const verifyDataDir = sharedVerifier();
 
 const SECTION = 'D32, backup again';
 /** Each moment in a long run, one of some in a check of each change. */
-const MOMENTS_APART = shareOf(100) < 100 ? 4 : 1;
+const MOMENTS_APART = shareOf(100) < 100 ? 8 : 1;
 const oneIn = <T>(apart: number, all: readonly T[]) => all.filter((_, at) => at % apart === 0);
 const LOG = path.join('shard-0', 'log', '00000000.log');
 

@@ -393,7 +393,7 @@ function overwrite(file: string): void {
 
 const fileOf = (dir: string) => path.join(dir, 'shard-0', 'data.mdb');
 
-for (const faults of variantsOfRun(FILES, 3)) {
+for (const faults of variantsOfRun(FILES)) {
   const title = faults.map(([what]) => what).join('; ');
   test.serial(`${SECTION}: ${title}`, async (t) => {
     const dir = await dataDirOf(t);

@@ -66,15 +66,23 @@ export type Stage = Server & {
 
 type Start = (dataDir: string, ends: (() => unknown)[]) => Promise<Server>;
 
+type Started = { stage: Promise<Stage>; ends: (() => unknown)[] };
+
 /** A stage for each kind of server that the files of a process ask for. */
-const stages = new Map<Start, Promise<Stage>>();
+const stages = new Map<Start, Started>();
 let browser: Promise<Browser> | null = null;
 let stageEnv: Env = {};
-const ends: (() => unknown)[] = [];
 test.after.always('the browser and the servers', async () => {
   await (await browser)?.close();
-  for (const end of ends.reverse()) await end();
+  for (const start of [...stages.keys()]) await endStage(start);
 });
+
+/** Ends a server that no further file asks for, since it costs as long as it runs. */
+export async function endStage(start: Start): Promise<void> {
+  const ends = stages.get(start)?.ends ?? [];
+  stages.delete(start);
+  for (const end of ends.reverse()) await end();
+}
 
 /** Before the tests of a file: variables of its demo's environment. */
 export function stageWith(env: Env): void {
@@ -85,15 +93,20 @@ export function stageWith(env: Env): void {
  * A test of the page; where no browser is installed its log says so, and there is nothing to test.
  *
  * @param start another server than the demo, the same for all tests of the file; what it adds to
- *   `ends` is called after the last of them
+ *   `ends` is called by `endStage`, or at the end of the process
  */
 export function onStage(
   run: (t: ExecutionContext, stage: Stage) => Promise<void>,
   start: Start = startDemo,
 ): (t: ExecutionContext) => Promise<void> {
   return async (t) => {
-    if (!stages.has(start)) stages.set(start, startStage(start));
-    await run(t, await stages.get(start)!);
+    let started = stages.get(start);
+    if (started === undefined) {
+      const ends: Started['ends'] = [];
+      started = { stage: startStage(start, ends), ends };
+      stages.set(start, started);
+    }
+    await run(t, await started.stage);
   };
 }
 
@@ -101,7 +114,7 @@ function startDemo(dataDir: string): Promise<Server> {
   return startServer('demo', dataDir, { ...SETTINGS, ...stageEnv });
 }
 
-async function startStage(start: Start): Promise<Stage> {
+async function startStage(start: Start, ends: Started['ends']): Promise<Stage> {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-page-'));
   ends.push(() => rmSync(directory, { recursive: true }));
   const server = await start(path.join(directory, 'data'), ends);

@@ -343,7 +343,7 @@ longPageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'A30: what is wrong is said beside its field, and the first one has the focus',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { colorScheme: 'dark', viewport: NARROW });

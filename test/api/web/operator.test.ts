@@ -74,7 +74,7 @@ async function shown(page: Page, view: string): Promise<void> {
   else await page.locator('tbody tr').first().waitFor();
 }
 
-pageTest(
+longPageTest(
   'O21: a wrong token is refused, the right one is kept in the tab where that is wanted, and forgotten',
   onStage(async (t, stage) => {
     const { page, context } = await operate(t, stage, { expected: /status of 401/ });

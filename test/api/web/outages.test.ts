@@ -1,7 +1,7 @@
 /** What the page does while its server, the network or the session is gone. */
 import type { Page } from 'playwright-core';
 import { eventually } from '../../process/server.ts';
-import { crash, longPageTest, onStage, pageTest, signIn, signUp, visit } from './browser.ts';
+import { crash, longPageTest, onStage, signIn, signUp, visit } from './browser.ts';
 
 // Where a socket cannot be opened, the page asks by a plain request why: that is a 400 of the stream.
 const PRICES = '.game .price:not(.is-none)';
@@ -128,7 +128,7 @@ longPageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'a network that is gone is said, and the page goes on once it is back',
   onStage(async (t, stage) => {
     const { page, context } = await visit(t, stage, {
@@ -148,7 +148,7 @@ pageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'A120: a call without an answer is asked again by itself while the stream is open',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: /ERR_|status of 503/ });

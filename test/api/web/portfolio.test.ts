@@ -328,7 +328,7 @@ longPageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'U50: a trade and a resting order say why they have their price; the receipt is checked and saved',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT });

@@ -3,7 +3,7 @@ import type { ExecutionContext } from 'ava';
 import type { Page } from 'playwright-core';
 import { ask, type Json } from '../../process/client.ts';
 import type { Server } from '../../process/server.ts';
-import { onStage, type Stage, signIn, type Visit, visit } from './browser.ts';
+import { endStage, onStage, type Stage, signIn, type Visit, visit } from './browser.ts';
 import { type Day, PASSWORD, playDay, startDayServer } from './records-day.ts';
 
 /** By name. */
@@ -20,6 +20,11 @@ async function startDay(dataDir: string, ends: (() => unknown)[]): Promise<Serve
   ends.push(() => server.command.end('SIGKILL'));
   traders = await playDay(server);
   return server;
+}
+
+/** After the last test of the day. */
+export function endDay(): Promise<void> {
+  return endStage(startDay);
 }
 
 type Options = Parameters<typeof visit>[2];

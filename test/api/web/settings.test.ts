@@ -64,7 +64,7 @@ longPageTest(
   }),
 );
 
-pageTest(
+longPageTest(
   'one goes public and private again, and others see it at once',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { at: AT });

@@ -6,7 +6,7 @@ import test from 'ava';
 import { decodeJwt } from 'jose';
 import { apiRoutes } from '../../../../api/operations/routes/api-routes.ts';
 import { BACKTEST_BODY_EXAMPLE } from '../../../../api/schemas/backtest.ts';
-import { shareOf } from '../../../model/seeds.ts';
+import { shareOf, variantsOfRun } from '../../../model/seeds.ts';
 import { request as ask, type Json } from '../../../process/client.ts';
 import { sharedWhole, type WholeServer } from '../../whole-server.ts';
 
@@ -134,8 +134,10 @@ test.serial('E5: what is another account`s is not there, and is not touched', as
     };
     const nobody = nobodyLike(victim);
     const ofNobody = probe.refused === null ? '' : await send(nobody, UNKNOWN);
-    for (const [what, id] of Object.entries(victim.ids)) {
+    for (const [nth, [what, id]] of Object.entries(victim.ids).entries()) {
       if (probe.open?.includes(what as keyof Person['ids'])) continue;
+      // A check of each change asks for the first id, too: it is of another kind on most paths.
+      if (nth > 0 && !isOfPath(path, what)) continue;
       const at = `${name} with the other's ${what}`;
       const answer = await send(victim, id);
       t.deepEqual(secretsIn(answer, victim, id), [], at);
@@ -159,7 +161,7 @@ test.serial('E5: what is another account`s is not there, and is not touched', as
     t.is(codeOf(forbidden), '403 organization_forbidden', name);
     const notThere = await send(nobody, UNKNOWN, 'key', UNKNOWN);
     t.is(codeOf(notThere), '404 organization_not_found', name);
-    for (const id of [victim.ids.user, victim.ids.key, victim.ids.order]) {
+    for (const id of variantsOfRun([victim.ids.user, victim.ids.key, victim.ids.order])) {
       t.is(await send(victim, UNKNOWN, 'key', id), notThere, `${name}: no account by that id`);
     }
   }

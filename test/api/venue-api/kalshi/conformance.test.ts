@@ -7,10 +7,9 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import { AWAY, EVENT, newTrader, order, sharedVenue } from './venue-client.ts';
+import { AWAY, EVENT, newTrader, order, venueServer as server } from './venue-client.ts';
 
 const RECORDED = fileURLToPath(new URL('../../../../../shared/data/kalshi-rest', import.meta.url));
-const server = sharedVenue();
 
 type Fields = Record<string, unknown>;
 

@@ -13,10 +13,8 @@ import {
   INVERSE,
   newTrader,
   order,
-  sharedVenue,
+  venueServer as server,
 } from './venue-client.ts';
-
-const server = sharedVenue();
 
 function isRefused(t: ExecutionContext, called: Called, status: number, code: string): void {
   t.is(called.status, status, JSON.stringify(called.json));

@@ -1,8 +1,6 @@
 /** Netting, reducing, changes and groups of orders, as the venue has them. */
 import test, { type ExecutionContext } from 'ava';
-import { AWAY, type Called, newTrader, order, sharedVenue } from './venue-client.ts';
-
-const server = sharedVenue();
+import { AWAY, type Called, newTrader, order, venueServer as server } from './venue-client.ts';
 
 function isRefused(t: ExecutionContext, called: Called, status: number, code: string): string {
   t.is(called.status, status, JSON.stringify(called.json));

@@ -11,10 +11,8 @@ import {
   newTrader,
   order,
   SOCKET_PATH,
-  sharedVenue,
+  venueServer as server,
 } from './venue-client.ts';
-
-const server = sharedVenue();
 
 async function start(t: ExecutionContext) {
   const { origin, paperbook } = await server();

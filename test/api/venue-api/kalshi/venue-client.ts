@@ -55,18 +55,20 @@ export function venueCatalog(): string {
 
 export const INVERSE = 'KXINVERSE-26-I';
 
-/** One server for the tests of a file; it ends after the last of them. */
-export function sharedVenue(): () => Promise<WholeServer> {
-  const ends: (() => unknown)[] = [];
-  test.after.always(async () => {
-    for (const end of ends.reverse()) await end();
-  });
-  let server: Promise<WholeServer> | null = null;
-  return () => {
-    const env = { PAPERBOOK_VENUE_API: 'kalshi' };
-    server ??= startWhole({ teardown: (end) => ends.push(end) }, env, venueCatalog());
-    return server;
-  };
+const ends: (() => unknown)[] = [];
+test.after.always('the server of the venue’s own API', async () => {
+  for (const end of ends.reverse()) await end();
+});
+let shared: Promise<WholeServer> | null = null;
+
+/**
+ * One server for the files of a process. Their traders are their own; who moves a price or a switch
+ * sets it back.
+ */
+export function venueServer(): Promise<WholeServer> {
+  const env = { PAPERBOOK_VENUE_API: 'kalshi' };
+  shared ??= startWhole({ teardown: (end) => ends.push(end) }, env, venueCatalog());
+  return shared;
 }
 
 export type Trader = {
