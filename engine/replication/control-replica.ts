@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../threads/logger.ts';
 import { Deposed, NotLeader, Unavailable } from '../threads/unavailable.ts';
 import { EtcdClient, EtcdFailure, ignoreFailure } from './etcd-client.ts';
-import { steadyMs } from './lease.ts';
+import { steadyMs as systemSteadyMs } from './lease.ts';
 import { LogKeeper } from './log-keeper.ts';
 import { NodePresence, presentNodes } from './node-presence.ts';
 import { checksumOf, type LastRecord, type StoredRecord } from './replicated-record.ts';
@@ -30,6 +30,8 @@ export type ControlReplicaOptions = {
   settings: ClusterSettings;
   target: ControlTarget;
   log: Log;
+  /** Milliseconds of a clock that nobody sets; a test has its own. */
+  steadyMs?: () => number;
 };
 
 /** An append, or an end that not every node has yet, is given up after so many leases. */
@@ -49,6 +51,9 @@ export class ControlReplica {
   #replica: ShardReplica | null = null;
   /** While this node leads: its last record, and what ends its lead. */
   #lead: { last: LastRecord; end: () => void } | null = null;
+  readonly #steadyMs: () => number;
+  /** Its lease lasts until then, by `steadyMs`. */
+  #leaseUntilMs = Number.NEGATIVE_INFINITY;
   #notLeader = new NotLeader(null, SUBJECT);
   #presence: NodePresence | null = null;
   #problem: string | null = null;
@@ -56,6 +61,7 @@ export class ControlReplica {
 
   constructor(options: ControlReplicaOptions) {
     this.#options = options;
+    this.#steadyMs = options.steadyMs ?? systemSteadyMs;
     this.#etcd = new EtcdClient(options.settings.etcd);
     this.#run = Promise.all([this.#follow(), this.#keep()]).then(() => undefined);
   }
@@ -65,9 +71,13 @@ export class ControlReplica {
     return this.#ready.promise;
   }
 
-  /** Why nothing is written here now; null: this node leads. */
+  /**
+   * Why nothing is written here now; null: this node leads. A process that was stopped does not know
+   * yet that another node leads, so the clock decides.
+   */
   refusal(): NotLeader | null {
-    return this.#lead === null ? this.#notLeader : null;
+    const leads = this.#lead !== null && this.#steadyMs() < this.#leaseUntilMs;
+    return leads ? null : this.#notLeader;
   }
 
   /** Whether this node has every end of a credential that was answered anywhere. */
@@ -115,7 +125,7 @@ export class ControlReplica {
    */
   async everywhere(number: number): Promise<void> {
     const { name, node: own, leaseSeconds } = this.#options.settings;
-    const giveUpMs = steadyMs() + LEASES_WAITED * leaseSeconds * 1000;
+    const giveUpMs = this.#steadyMs() + LEASES_WAITED * leaseSeconds * 1000;
     for (;;) {
       try {
         const nodes = await presentNodes(this.#etcd, name);
@@ -123,7 +133,8 @@ export class ControlReplica {
       } catch (error) {
         if (!(error instanceof EtcdFailure)) throw error;
       }
-      if (steadyMs() > giveUpMs) throw new Unavailable('a node has not applied the change yet');
+      if (this.#steadyMs() > giveUpMs)
+        throw new Unavailable('a node has not applied the change yet');
       await sleep(POLL_MS);
     }
   }
@@ -239,10 +250,11 @@ export class ControlReplica {
     const { name: cluster, node, address, leaseSeconds } = this.#options.settings;
     return new ShardReplica(
       {
-        ...{ etcd: this.#etcd, cluster, log: 'control', leaseSeconds, steadyMs },
+        ...{ etcd: this.#etcd, cluster, log: 'control', leaseSeconds, steadyMs: this.#steadyMs },
         waitMs: LEASES_WAITED * leaseSeconds * 1000,
         self: { node, address },
         renewed: (untilMs) => {
+          this.#leaseUntilMs = untilMs;
           if (untilMs === Number.NEGATIVE_INFINITY) this.#depose('the lease has ended');
         },
         changed: (state) => this.#changed(state),
@@ -254,6 +266,7 @@ export class ControlReplica {
   #newPresence(applied: number): NodePresence {
     const { name: cluster, node, address, leaseSeconds } = this.#options.settings;
     const self = { node, address };
+    const steadyMs = this.#steadyMs;
     return new NodePresence({ etcd: this.#etcd, cluster, self, leaseSeconds, steadyMs }, applied);
   }
 

@@ -15,6 +15,7 @@ import { newUser } from '../../../api/identity/users.ts';
 import { etcdProgram, eventually, RealEtcd } from '../../../bench/lib/etcd.ts';
 import { ControlReplica } from '../../../engine/replication/control-replica.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
+import { steadyMs } from '../../../engine/replication/lease.ts';
 import { addMember } from '../../../engine/replication/members.ts';
 import { moveLead } from '../../../engine/replication/move-lead.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
@@ -36,13 +37,13 @@ class Node {
     t: ExecutionContext,
     urls: readonly string[],
     node: string,
-    { cluster = 'test', leaseSeconds = 20, dir = tempDir(t) } = {},
+    { cluster = 'test', leaseSeconds = 20, dir = tempDir(t), clock = steadyMs } = {},
   ) {
     this.dir = dir;
     this.store = new ControlStore(dir);
     const target = this.store.joinCluster((parts) => new ReplicatedControl(parts));
     const settings = { name: cluster, node, address: `http://${node}`, etcd: urls, leaseSeconds };
-    this.replica = new ControlReplica({ settings, target, log: SILENT });
+    this.replica = new ControlReplica({ settings, target, log: SILENT, steadyMs: clock });
     target.follow(this.replica);
   }
 
@@ -240,6 +241,20 @@ test('N132: writes of a leader that was deposed come to nothing, on disk and in 
     () => other.store.userByEmail('2@example.com') !== undefined,
   );
   await Promise.all([one.close(), two.close()]);
+  etcd.stop();
+});
+
+test('N132: a leader that was stopped for longer than its lease refuses changes before it has heard of it', async (t) => {
+  const etcd = await EtcdDouble.start();
+  let stoppedMs = 0;
+  const one = new Node(t, [etcd.url], 'one', { clock: () => steadyMs() + stoppedMs });
+  await leads(one);
+  // No other code runs until the clock is back.
+  stoppedMs = 20_000;
+  t.true(one.replica.refusal() instanceof NotLeader);
+  stoppedMs = 0;
+  t.is(one.replica.refusal(), null);
+  await one.close();
   etcd.stop();
 });
 
