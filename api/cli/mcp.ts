@@ -77,8 +77,10 @@ function chosenToolsets({ trade, toolsets }: Flags): Toolset[] {
 /** Clients of the protocol give up after 60 seconds, and would never learn the key of an order. */
 const ANSWERS_WITHIN_MS = 45_000;
 
-/** Calls a server, and rejects if it has not answered in time, all tries together. Rule A178
- * (api/RULES.md). */
+/**
+ * Calls a server, and rejects if it has not answered in time, all tries together. Rule A178
+ * (api/RULES.md).
+ */
 export function callerOver(
   connection: AccountConnection,
   flags: Pick<AccountFlags, 'org'>,

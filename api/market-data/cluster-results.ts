@@ -187,15 +187,17 @@ export class ClusterResults {
   /** What the shards had before there was a cluster. */
   async #putEarlier(reports: readonly (OpenReport | null)[]): Promise<void> {
     const { identity, engine } = this.#parts;
-    const rows: FinalResult[] = [];
+    const found = new Map<MarketNumber, FinalResult>();
     for (const report of reports) {
       for (const [number, result] of (report?.results ?? []).entries()) {
-        if (result === null || identity.result(number) !== undefined) continue;
-        if (rows.some(({ market }) => market === number)) continue;
+        if (result === null || found.has(number)) continue;
+        if (identity.result(number) !== undefined) continue;
         const correction = report?.corrections[number] ?? 0;
-        rows.push({ ...result, market: number, atMs: engine.nowMs(), by: 'venue', correction });
+        const row = { ...result, market: number, atMs: engine.nowMs(), correction };
+        found.set(number, { ...row, by: 'venue' });
       }
     }
+    const rows = [...found.values()];
     while (rows.length > 0 && identity.refusal() === null) {
       const some = rows.splice(0, PUTS_AT_ONCE).map((row) => identity.putResult(row));
       // Who leads next has the same shards, and puts them.
