@@ -150,7 +150,7 @@ function contextOf(
   const { view, catalog, changed, feeds, contradicted, discovery, playback, settleMarket } =
     marketData;
   const { bookNeeds, bus } = marketData;
-  const checks = others.checks ?? startChecks(parts);
+  const checks = others.checks ?? startChecks(parts, counts);
   const meter = new RequestMeter({ counts, enforced: config.limitsEnforced });
   stack.add(() => meter.close());
   return {
@@ -180,9 +180,11 @@ function contextOf(
   };
 }
 
-function startChecks(parts: ListenParts): StartChecks {
+function startChecks(parts: ListenParts, counts: RequestCounts): StartChecks {
   const { config, identity, reports, begins, log, stack } = parts;
-  const checks = new StartChecks({ dataDir: config.dataDir, identity, reports, begins, log });
+  const checks = new StartChecks({
+    ...{ dataDir: config.dataDir, identity, counts, reports, begins, log },
+  });
   stack.add(() => checks.close());
   return checks;
 }

@@ -190,9 +190,9 @@ const packr = new Packr({
 
 export const controlCodec = {
   pack: (value: unknown): Uint8Array => packr.pack(value),
-  /** The value in the bytes from `start` on. */
-  unpack: (bytes: Uint8Array, start: number): unknown => {
-    return packr.unpack(bytes, { start, end: bytes.length });
+  /** The value in the bytes from `start` to `end`. */
+  unpack: (bytes: Uint8Array, start: number, end = bytes.length): unknown => {
+    return packr.unpack(bytes, { start, end });
   },
 };
 

@@ -1,15 +1,26 @@
 /**
- * The present rows of a table. A row is read from disk when it is first asked for, and kept in
- * memory from then on. Missing rows are not kept. Rule D70 (engine/RULES.md).
+ * The present rows of a table. A row is read from disk when it is first asked for, and its bytes are
+ * kept in memory from then on. So are those of rows that a check has read. Of few rows the objects
+ * are kept, too: of the latest that were asked for, and of those that were written. Missing rows are
+ * not kept. Rules D70 (engine/RULES.md), A242 (api/RULES.md).
  */
+import { SEAL_BYTES } from '../../engine/shard/store/checksummed.ts';
+import { controlCodec } from './control-format.ts';
 import type { ControlTable } from './control-table.ts';
 import type { Change } from './control-writer.ts';
+import { KeptBytes } from './kept-bytes.ts';
+import { LatestValues } from './latest-values.ts';
 
 export class ControlRows<V> {
   readonly #table: ControlTable<V>;
   readonly #opened: (row: V) => V;
-  /** Read or written since the start; null: removed, which may not be on disk yet. */
+  /** Written since the start; null: removed, which may not be on disk yet. */
   readonly #known = new Map<string, V | null>();
+  /** Of rows as the disk has them. */
+  readonly #kept = new KeptBytes();
+  readonly #latest = new LatestValues<V>();
+  /** Rows that are on disk otherwise than the check sees it; null: no check keeps rows now. */
+  #changedInCheck: Set<string> | null = null;
   /** Added since the start, in that order. */
   readonly #added = new Set<string>();
   /** Called with the key of each row that has changed or is removed, once that is effective. */
@@ -30,23 +41,27 @@ export class ControlRows<V> {
 
   /** Throws `ControlDamage`. */
   get(key: string): V | undefined {
+    const latest = this.#latest.get(key);
+    if (latest !== undefined) return latest;
     const known = this.#known.get(key);
     if (known !== undefined) return known ?? undefined;
-    const read = this.#read(key);
-    if (read !== undefined) this.#known.set(key, read);
-    return read;
+    const row = this.#ofKept(key) ?? this.#read(key);
+    if (row !== undefined) this.#latest.set(key, row);
+    return row;
   }
 
   /** The same, without keeping it. */
   peek(key: string): V | undefined {
     const known = this.#known.get(key);
-    return known === undefined ? this.#read(key) : (known ?? undefined);
+    if (known !== undefined) return known ?? undefined;
+    return this.#ofKept(key) ?? this.#ofDisk(this.#table.read(key));
   }
 
   /** Whether the row exists, without a read of its content. */
   has(key: string): boolean {
     const known = this.#known.get(key);
-    return known === undefined ? this.#table.has(key) : known !== null;
+    if (known !== undefined) return known !== null;
+    return this.#kept.has(key) || this.#table.has(key);
   }
 
   /**
@@ -78,14 +93,40 @@ export class ControlRows<V> {
   keep(key: string, value: V): void {
     if (!this.has(key)) this.#added.add(key);
     this.#known.set(key, value);
+    this.#changed(key);
+  }
+
+  /** What `opened` makes of the row has changed to this. */
+  reopened(key: string, value: V): void {
+    if (this.#known.has(key)) this.#known.set(key, value);
+    this.#latest.set(key, value);
     this.#onChanged(key);
+  }
+
+  /**
+   * Keeps what a check of the table reads, while there is room.
+   *
+   * @returns takes the rows of one transaction that begins now; `end` it at last
+   */
+  keepChecked(): { take: (key: string, value: Buffer) => void; end: () => void } {
+    const changed = new Set<string>();
+    this.#changedInCheck = changed;
+    return {
+      take: (key, value) => {
+        if (this.#known.has(key) || changed.has(key) || !this.#kept.hasRoom) return;
+        if (!this.#kept.has(key)) this.#kept.set(key, value, SEAL_BYTES);
+      },
+      end: () => {
+        if (this.#changedInCheck === changed) this.#changedInCheck = null;
+      },
+    };
   }
 
   /** The row is read from disk again: another node has changed it, or a change came to nothing. */
   forget(key: string): void {
     this.#known.delete(key);
     this.#added.delete(key);
-    this.#onChanged(key);
+    this.#changed(key);
   }
 
   putting(key: string, value: V): Change {
@@ -102,15 +143,36 @@ export class ControlRows<V> {
         this.#known.set(key, null);
         this.#added.delete(key);
         this.#removals.set(key, (this.#removals.get(key) ?? 0) + 1);
-        this.#onChanged(key);
+        this.#changed(key);
       },
       settle: () => this.#removed(key),
     };
   }
 
-  #read(key: string): V | undefined {
-    const row = this.#table.get(key);
+  /** What is kept of the row as the disk had it is outdated. */
+  #changed(key: string): void {
+    this.#latest.delete(key);
+    this.#kept.delete(key);
+    this.#changedInCheck?.add(key);
+    this.#onChanged(key);
+  }
+
+  #ofKept(key: string): V | undefined {
+    const row = this.#kept.get(key, (bytes, start, end) => {
+      return controlCodec.unpack(bytes, start, end) as V;
+    });
     return row === undefined ? undefined : this.#opened(row);
+  }
+
+  #read(key: string): V | undefined {
+    const value = this.#table.read(key);
+    if (value !== undefined) this.#kept.set(key, value, SEAL_BYTES);
+    return this.#ofDisk(value);
+  }
+
+  #ofDisk(value: Buffer | undefined): V | undefined {
+    if (value === undefined) return undefined;
+    return this.#opened(controlCodec.unpack(value, SEAL_BYTES) as V);
   }
 
   #removed(key: string): void {

@@ -41,8 +41,15 @@ export class ControlTable<V> {
 
   /** Throws `ControlDamage`. */
   get(key: string): V | undefined {
+    const value = this.read(key);
+    return value === undefined ? undefined : opened(value);
+  }
+
+  /** A value as it is stored, from `SEAL_BYTES` on. Throws `ControlDamage`. */
+  read(key: string): Buffer | undefined {
     const value = this.#reading(() => this.#table.get(key));
-    return value === undefined ? undefined : this.#opened(key, value);
+    if (value !== undefined) this.#checkSeal(key, value);
+    return value;
   }
 
   put(key: string, value: V): Promise<boolean> {
@@ -79,16 +86,25 @@ export class ControlTable<V> {
   /** All entries in order of keys. Throws `ControlDamage`, also if entries are missing. */
   *entries(): Generator<{ key: string; value: V }> {
     for (const { key, value } of this.#whole({}, this.count)) {
-      yield { key, value: controlCodec.unpack(value, SEAL_BYTES) as V };
+      yield { key, value: opened(value) };
     }
   }
 
   /**
    * Checks the `count` entries of a transaction, one per step. Throws `ControlDamage` if any is
    * damaged or missing.
+   *
+   * @param isWhole is given each that is whole, as `read` gives it
    */
-  *check(transaction: Transaction, count: number): Generator<undefined, void> {
-    for (const _ of this.#whole({ transaction }, count)) yield;
+  *check(
+    transaction: Transaction,
+    count: number,
+    isWhole: (key: string, value: Buffer) => void = () => {},
+  ): Generator<undefined, void> {
+    for (const { key, value } of this.#whole({ transaction }, count)) {
+      isWhole(key, value);
+      yield;
+    }
   }
 
   /** The entries whose keys begin with a prefix of ASCII. */
@@ -100,7 +116,8 @@ export class ControlTable<V> {
   /** The entries whose keys are at least `start` and less than `end`. */
   *between(start: string, end: string): Generator<{ key: string; value: V }> {
     for (const { key, value } of this.#range({ start, end })) {
-      yield { key, value: this.#opened(key, value) };
+      this.#checkSeal(key, value);
+      yield { key, value: opened(value) };
     }
   }
 
@@ -155,9 +172,8 @@ export class ControlTable<V> {
     if (unsealAt(crc32(key, this.#place), value)) return;
     throw new ControlDamage(`${this.name} [${key}] has changed since it was written`);
   }
+}
 
-  #opened(key: string, value: Buffer): V {
-    this.#checkSeal(key, value);
-    return controlCodec.unpack(value, SEAL_BYTES) as V;
-  }
+function opened<V>(value: Buffer): V {
+  return controlCodec.unpack(value, SEAL_BYTES) as V;
 }

@@ -68,6 +68,9 @@ export class GroupedRows<T extends { readonly id: Uuid }> {
   #groups: Groups;
   /** The rows of all pieces that are not being packed. */
   #recent: PackedRows;
+  /** Rows as they were at the start, or as a later write left them: first those of pieces, then all. */
+  #early: PackedRows;
+  #hasAllEarly: boolean;
   #pieces: number[] = [];
   /** Of those pieces, where a row counts in each. */
   #entries = 0;
@@ -94,6 +97,8 @@ export class GroupedRows<T extends { readonly id: Uuid }> {
       this.#pieces.push(this.#last);
       this.#added(this.#rowsOf(key, value));
     }
+    this.#early = this.#recent;
+    this.#hasAllEarly = this.#groups.rows === 0;
   }
 
   /** Whether something is left to do, which the next write does. */
@@ -112,6 +117,33 @@ export class GroupedRows<T extends { readonly id: Uuid }> {
     const group = new PackedRows(this.#rowBytes, this.#group(this.#groups.bits, hash));
     const found = group.find(id);
     return found === undefined ? undefined : this.#read(found);
+  }
+
+  /**
+   * The row as it was at the start, or as it was written since: for a caller who knows what it has
+   * written. It asks the disk only until `readEarly` has ended. Throws `ControlDamage`.
+   */
+  early(id: Uuid): T | undefined {
+    if (!this.#hasAllEarly) return this.get(id);
+    const found = this.#early.find(id);
+    return found === undefined ? undefined : this.#read(found);
+  }
+
+  /** Reads every row into memory for `early`, a group a step. Throws `ControlDamage`. */
+  *readEarly(): Generator<undefined, void> {
+    while (!this.#hasAllEarly) {
+      const { bits } = this.#groups;
+      const rows = new PackedRows(this.#rowBytes);
+      // A packing that ends meanwhile may leave its rows in other groups.
+      for (let group = 0; group < 2 ** bits && this.#groups.bits === bits; group++) {
+        rows.add(this.#group(bits, group));
+        yield;
+      }
+      if (this.#groups.bits !== bits) continue;
+      rows.add(this.#early.bytes);
+      this.#early = rows;
+      this.#hasAllEarly = true;
+    }
   }
 
   /** Every row, as it was last written: for checks, not for a start. Throws `ControlDamage`. */

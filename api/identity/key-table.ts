@@ -24,15 +24,29 @@ export class KeyTable {
     onChanged: (id: Uuid) => void,
   ) {
     this.#uses = new KeyUses(new GroupedRows(tables.keyUses, '', KEY_USE));
-    this.#rows = new ControlRows(tables.keys, onChanged, (key) => this.#uses.withLast(key));
+    this.#rows = new ControlRows(tables.keys, onChanged, (key) => this.#uses.withOwn(key));
     this.#indexes = indexes;
     this.#writer = writer;
   }
 
-  /** Throws where a key may have ended that this node still has. */
+  /**
+   * For a request: its last use is known if that was since the start. Throws where a key may have
+   * ended that this node still has.
+   */
   get(id: Uuid): Key | undefined {
     this.#writer.requireCurrent();
     return this.#rows.get(id);
+  }
+
+  /** To be shown: with its last use. Throws as `get` does, and `ControlDamage`. */
+  shown(id: Uuid): Key | undefined {
+    const key = this.get(id);
+    return key === undefined ? undefined : this.#uses.withLast(key);
+  }
+
+  /** Keeps the rows that a check reads. */
+  keepChecked() {
+    return this.#rows.keepChecked();
   }
 
   /** The row is read from disk again: another node has changed it, or a change came to nothing. */
@@ -51,12 +65,14 @@ export class KeyTable {
 
   /** Up to `max` keys from before an id, or the newest, without keeping them in memory. */
   before(id: Uuid | null, max: number): Key[] {
-    return this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
+    const rows = this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
+    return rows.map((key) => this.#uses.withLast(key));
   }
 
   /** A user's keys of any status, the oldest first. */
   of(userId: Uuid): Key[] {
-    return [...this.#indexes.keyOwners.of(userId)].map((id) => this.#indexed(id, 'keyOwners'));
+    const ids = [...this.#indexes.keyOwners.of(userId)];
+    return ids.map((id) => this.#uses.withLast(this.#indexed(id, 'keyOwners')));
   }
 
   /** The key whose token has this hash, of any status. */
@@ -75,8 +91,8 @@ export class KeyTable {
 
   /** A key was used: known at once, and on disk a little later. */
   noteUse(key: Key, nowMs: EpochMs, onWriteFailed: (error: unknown) => void): void {
-    this.#rows.keep(key.id, { ...key, lastUsedAtMs: nowMs });
     this.#uses.note({ id: key.id, atMs: nowMs }, onWriteFailed);
+    this.#rows.reopened(key.id, { ...key, lastUsedAtMs: nowMs });
   }
 
   /** Writes the uses that are not on disk yet. */

@@ -48,9 +48,32 @@ export class PackedRows {
 
   /** A view of the row of an id. */
   find(id: Uuid): Uint8Array | undefined {
-    const [first, second, third, last] = uuidWords(id) as unknown as Words;
-    const row = this.#find([first, second, third, last]);
+    const row = this.rowOf(id);
     return row === -1 ? undefined : this.at(row);
+  }
+
+  /** The number of the row of an id, which it keeps; -1: it has none. */
+  rowOf(id: Uuid): number {
+    return this.#find(wordsOf(id));
+  }
+
+  /** A new row for an id that has none, with zeros after it; returns its number. */
+  claim(id: Uuid): number {
+    const words = wordsOf(id);
+    const row = this.#claim(words);
+    for (let word = 0; word < words.length; word++) {
+      this.#bytes.writeUInt32BE(words[word]!, row * this.#rowBytes + word * 4);
+    }
+    return row;
+  }
+
+  /** A whole number of up to six bytes in a row, as the layouts of engine/format write it. */
+  number(row: number, offset: number, bytes: 4 | 6): number {
+    return this.#bytes.readUIntBE(row * this.#rowBytes + offset, bytes);
+  }
+
+  setNumber(row: number, offset: number, bytes: 4 | 6, value: number): void {
+    this.#bytes.writeUIntBE(value, row * this.#rowBytes + offset, bytes);
   }
 
   /** Adds rows; one whose id is there takes its place. */
@@ -141,6 +164,12 @@ export class PackedRows {
 const FEW = 64;
 
 type Words = readonly [number, number, number, number];
+
+/** A copy: `uuidWords` has one array for all. */
+function wordsOf(id: Uuid): Words {
+  const words = uuidWords(id);
+  return [words[0]!, words[1]!, words[2]!, words[3]!];
+}
 
 function wordsAt(bytes: Buffer, at: number): Words {
   return [

@@ -115,10 +115,13 @@ export class ControlStore {
 
   /**
    * Checks every present entry of every table, one per step; returns a line for each damaged table.
-   * Rule D70 (engine/RULES.md).
+   * What requests need of users and keys is in memory then. Rules D70 (engine/RULES.md), A242
+   * (api/RULES.md).
    */
   check(): Generator<undefined, string[]> {
-    return damageIn(this.#root, this.#tables);
+    const { users, keys } = this;
+    const { keyHashes } = this.#indexes;
+    return damageIn(this.#root, this.#tables, { users, keys, keyHashes });
   }
 
   /** Adds a user, with its sign-in data or without: `UserTable.add`. */
@@ -375,15 +378,19 @@ export const marketOfKey = (key: string): MarketNumber => Number(key);
 function* damageIn(
   root: RootDatabase<Buffer, string>,
   tables: ControlTables,
+  keepers: Partial<Record<keyof ControlTables, Pick<KeyTable, 'keepChecked'>>>,
 ): Generator<undefined, string[]> {
   const problems: string[] = [];
   const snapshot = readingControl('a read', () => root.useReadTransaction());
+  const kept = new Map(
+    Object.entries(keepers).map(([name, rows]) => [name, rows.keepChecked()] as const),
+  );
   try {
     // Counted now, before a turn of the event loop lets others write.
     const counted = Object.values(tables).map((table) => ({ table, count: table.count }));
     for (const { table, count } of counted) {
       try {
-        yield* table.check(snapshot, count);
+        yield* table.check(snapshot, count, kept.get(table.name)?.take);
       } catch (error) {
         if (!(error instanceof ControlDamage)) throw error;
         problems.push(error.message);
@@ -391,6 +398,7 @@ function* damageIn(
     }
   } finally {
     snapshot.done();
+    for (const { end } of kept.values()) end();
   }
   return problems;
 }

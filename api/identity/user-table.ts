@@ -39,6 +39,11 @@ export class UserTable {
     return this.#rows.has(id);
   }
 
+  /** Keeps the rows that a check reads. */
+  keepChecked() {
+    return this.#rows.keepChecked();
+  }
+
   /** All users, the oldest first, in one turn of the event loop. */
   values(): Generator<User> {
     return this.#rows.values();

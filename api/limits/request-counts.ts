@@ -7,15 +7,15 @@ import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import type { Log } from '../base/logger.ts';
 import type { RequestCount } from '../identity/control-format.ts';
 import type { GroupedRows } from '../identity/grouped-rows.ts';
-import { type Count, OwnCount } from './count.ts';
-import type { CountSlots } from './shared-counts.ts';
+import { type Count, OwnCounts } from './count.ts';
+import type { CountSlots, SharedCount } from './shared-counts.ts';
 import { Windows } from './windows.ts';
 
 const FLUSH_EVERY_MS = 1000;
 /** Entries of past months dropped per flush, so that a new month begins without a pause. */
 const DROPPED_AT_ONCE = 1000;
 
-type StoredCounts = Pick<GroupedRows<RequestCount>, 'get' | 'write' | 'isPacking'>;
+type StoredCounts = Pick<GroupedRows<RequestCount>, 'early' | 'readEarly' | 'write' | 'isPacking'>;
 
 export type CountsOptions = {
   store: {
@@ -46,10 +46,11 @@ export class RequestCounts implements Counts {
   readonly #store: CountsOptions['store'];
   readonly #log: Log;
   readonly #slots: CountSlots | null;
-  readonly #counts = new Map<Uuid, Count>();
+  /** That other threads add to. */
+  readonly #shared = new Map<Uuid, SharedCount>();
   readonly #timer: NodeJS.Timeout;
   #stored: StoredCounts;
-  #month: string;
+  #own: OwnCounts;
   #changed: Count[] = [];
   #mayHaveEnded = true;
   #flushing: Promise<void> | null = null;
@@ -60,8 +61,9 @@ export class RequestCounts implements Counts {
     this.windows = new Windows(nowMs);
     this.#store = store;
     this.#log = log;
-    this.#month = this.windows.month;
-    this.#stored = store.requestsOf(this.#month);
+    const { month } = this.windows;
+    this.#own = new OwnCounts(month);
+    this.#stored = store.requestsOf(month);
     this.#timer = setInterval(() => {
       if (this.#flushing === null) void this.flush();
     }, FLUSH_EVERY_MS).unref();
@@ -70,10 +72,11 @@ export class RequestCounts implements Counts {
   /** Moves the windows to now; a new month begins without counts. Returns whether they changed. */
   advance(): boolean {
     if (!this.windows.advance()) return false;
-    if (this.windows.month !== this.#month) {
-      this.#month = this.windows.month;
-      this.#stored = this.#store.requestsOf(this.#month);
-      this.#counts.clear();
+    const { month } = this.windows;
+    if (month !== this.#own.month) {
+      this.#own = new OwnCounts(month);
+      this.#stored = this.#store.requestsOf(month);
+      this.#shared.clear();
       this.#mayHaveEnded = true;
     }
     return true;
@@ -81,31 +84,35 @@ export class RequestCounts implements Counts {
 
   /** Throws `ControlDamage`. */
   of(id: Uuid): Count {
-    let count = this.#counts.get(id);
-    if (count === undefined) {
-      count = this.#begun(id, this.#stored.get(id));
-      this.#counts.set(id, count);
-    }
-    return count;
+    const known = this.#own.get(id) ?? this.#shared.get(id);
+    // What is not known was not written since the start.
+    return known ?? this.#begun(id, this.#stored.early(id));
+  }
+
+  /** Reads the stored counts into memory, some a step, so that no request waits for the disk. */
+  readStored(): Generator<undefined, void> {
+    return this.#stored.readEarly();
   }
 
   #begun(id: Uuid, stored: RequestCount | undefined): Count {
     const slot = this.#slots?.of(id) ?? null;
-    if (slot !== null) return this.#slots!.count(id, this.#month, slot, stored);
-    return Object.assign(new OwnCount(id, this.#month), stored);
+    if (slot === null) return this.#own.begin(id, stored);
+    const count = this.#slots!.count(id, this.#own.month, slot, stored);
+    this.#shared.set(id, count);
+    return count;
   }
 
   /** Another thread has counted for these; undefined: maybe for any. */
-  changedElsewhere(ids: Iterable<Uuid> = this.#counts.keys()): void {
+  changedElsewhere(ids: Iterable<Uuid> = this.#shared.keys()): void {
     for (const id of ids) {
-      const count = this.#counts.get(id);
+      const count = this.#shared.get(id);
       if (count !== undefined) this.changed(count);
     }
   }
 
   /** In this month; 0 for an id without a count. Throws `ControlDamage`. */
   inMonth(id: Uuid): number {
-    return (this.#counts.get(id) ?? this.#stored.get(id))?.inMonth ?? 0;
+    return (this.#own.get(id) ?? this.#shared.get(id) ?? this.#stored.early(id))?.inMonth ?? 0;
   }
 
   /** Marks a count for the next flush. */
@@ -132,7 +139,7 @@ export class RequestCounts implements Counts {
 
   async #flush(): Promise<void> {
     const stored = this.#stored;
-    const month = this.#month;
+    const { month } = this.#own;
     // A request answered in the next month lowers a count that is no longer needed.
     const changed = this.#changed.filter((count) => count.month === month);
     if (changed.length === 0 && !stored.isPacking && !this.#mayHaveEnded) return;
@@ -142,7 +149,7 @@ export class RequestCounts implements Counts {
       await stored.write(changed);
       if (this.#mayHaveEnded) {
         const dropped = await this.#store.dropRequestsBefore(month, DROPPED_AT_ONCE);
-        this.#mayHaveEnded = dropped === DROPPED_AT_ONCE || month !== this.#month;
+        this.#mayHaveEnded = dropped === DROPPED_AT_ONCE || month !== this.#own.month;
       }
       this.#isFailing = false;
     } catch (error) {

@@ -9,7 +9,8 @@ import type { Uuid } from '../../engine/base/units.ts';
 import { ApiError } from '../base/errors.ts';
 import type { HeaderLines } from '../http/header-lines.ts';
 import type { HttpContext, QuotaReservation } from '../http/http-context.ts';
-import type { RequestLimits, User } from '../identity/users.ts';
+import { LatestValues } from '../identity/latest-values.ts';
+import type { Plan, RequestLimits, User } from '../identity/users.ts';
 import type { Count } from './count.ts';
 import { ADDRESS_PER_MINUTE, accountHead, ResetText } from './headers.ts';
 import { requestLimitsOf } from './plans.ts';
@@ -17,6 +18,8 @@ import type { Counts } from './request-counts.ts';
 
 /** Addresses kept per minute. A flood of others drops entries instead of growing the memory. */
 const ADDRESSES_MAX = 10_000;
+/** Operators give few accounts limits of their own. */
+const HEADS_MAX = 1000;
 
 type MeterOptions = {
   counts: Counts;
@@ -98,8 +101,10 @@ class MeterState {
   readonly counts: Counts;
   readonly guests = new AddressCounts();
   readonly resetText: ResetText;
-  /** By the id of the key, or of a session's account; rebuilt when its user has changed. */
-  readonly #used = new Map<Uuid, Used>();
+  /** By the id of the key, or of a session's account. */
+  #latest = new LatestValues<Used>();
+  /** By plan and limits, which most accounts share. */
+  readonly #heads = new Map<string, string>();
   #month: string;
 
   constructor(counts: Counts) {
@@ -114,24 +119,34 @@ class MeterState {
     this.resetText.set(windows);
     if (windows.month === this.#month) return;
     this.#month = windows.month;
-    this.#used.clear();
+    this.#heads.clear();
+    this.#latest = new LatestValues();
   }
 
   used(user: User, keyId: Uuid | null): Used {
     const id = keyId ?? user.id;
-    const known = this.#used.get(id);
+    const known = this.#latest.get(id);
     if (known?.user === user) return known;
     const limits = requestLimitsOf(user);
-    const head = accountHead(user.plan, limits, this.counts.windows.monthSeconds);
     const used = {
       user,
       limits,
-      head,
+      head: this.#headOf(user.plan, limits),
       account: this.counts.of(user.id),
       key: keyId === null ? null : this.counts.of(keyId),
     };
-    this.#used.set(id, used);
+    this.#latest.set(id, used);
     return used;
+  }
+
+  #headOf(plan: Plan, limits: RequestLimits): string {
+    const name = `${plan} ${limits.perMinute} ${limits.perMonth}`;
+    let head = this.#heads.get(name);
+    if (head !== undefined) return head;
+    head = accountHead(plan, limits, this.counts.windows.monthSeconds);
+    if (this.#heads.size >= HEADS_MAX) this.#heads.clear();
+    this.#heads.set(name, head);
+    return head;
   }
 }
 

@@ -1,16 +1,19 @@
 /**
  * What a server checks of its directory after it has started, beside requests: a start would take
- * seconds longer for every million users. Rules D14, D70, D96 (engine/RULES.md).
+ * seconds longer for every million users. What requests need of it is in memory then. Rules D14, D70,
+ * D96 (engine/RULES.md), A242 (api/RULES.md).
  */
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { Log } from '../base/logger.ts';
 import type { ControlStore } from '../identity/store.ts';
+import type { RequestCounts } from '../limits/request-counts.ts';
 import { BackgroundTask } from './background-task.ts';
 import { ownerlessIn } from './ownerless.ts';
 
 type StartCheckOptions = {
   dataDir: string;
   identity: ControlStore;
+  counts: Pick<RequestCounts, 'readStored'>;
   reports: readonly (OpenReport | null)[];
   /** They begin with this. */
   begins: Promise<void>;
@@ -24,7 +27,7 @@ export class StartChecks {
   readonly #work: BackgroundTask;
   readonly #ended: Promise<unknown>;
 
-  constructor({ dataDir, identity, reports, begins, log }: StartCheckOptions) {
+  constructor({ dataDir, identity, counts, reports, begins, log }: StartCheckOptions) {
     this.#work = new BackgroundTask(begins);
     const found = async (work: Generator<undefined, string[]>): Promise<readonly string[]> => {
       const lines = await this.#work.run(work).catch((error: Error) => [error.message]);
@@ -33,7 +36,10 @@ export class StartChecks {
       return lines ?? [];
     };
     this.ownerless = found(ownerlessIn(dataDir, identity, reports));
-    this.#ended = this.ownerless.then(() => found(identity.check()));
+    this.#ended = this.ownerless
+      .then(() => found(identity.check()))
+      // Damage is a problem already; a request that needs the row finds it again.
+      .then(() => this.#work.run(counts.readStored()).catch(() => null));
   }
 
   /** The problems found so far, one per line. */

@@ -29,12 +29,23 @@ function tableIn(t: ExecutionContext) {
     'table',
   );
   const read: string[] = [];
-  const get = table.get.bind(table);
-  table.get = (key) => {
+  const readOne = table.read.bind(table);
+  table.read = (key) => {
     read.push(key);
-    return get(key);
+    return readOne(key);
   };
-  return { table, read, write: (changes: readonly Change[]) => writer.write(changes) };
+  /** The check of a snapshot that begins now, which the rows keep, a step at a time. */
+  function* checkFor(rows: ControlRows<string>) {
+    const snapshot = root.useReadTransaction();
+    const kept = rows.keepChecked();
+    yield* table.check(snapshot, table.count, kept.take);
+    kept.end();
+    snapshot.done();
+  }
+  return {
+    ...{ table, read, checkFor },
+    write: (changes: readonly Change[]) => writer.write(changes),
+  };
 }
 
 test('D70: a row is read once, and nothing is kept of what does not exist', (t) => {
@@ -49,6 +60,32 @@ test('D70: a row is read once, and nothing is kept of what does not exist', (t) 
   t.false(rows.has('none'));
   table.putSync('none', 'here now');
   t.is(rows.get('none'), 'here now');
+});
+
+test('A242: a row that a check has read is in memory, unless it has changed since the snapshot', async (t) => {
+  const { table, read, write, checkFor } = tableIn(t);
+  for (const key of ['a', 'b', 'c', 'd', 'e']) table.putSync(key, `old ${key}`);
+  const rows = new ControlRows(table);
+  const check = checkFor(rows);
+  check.next();
+  const written = [
+    write([rows.putting('b', 'new b')]),
+    write([rows.removing('c')]),
+    write([rows.removing('d')]),
+  ];
+  await Promise.all(written);
+  await write([rows.putting('d', 'again')]);
+  // As another node of a cluster writes.
+  table.putSync('e', 'of another node');
+  rows.forget('e');
+  while (check.next().done !== true);
+  const now = () => ['a', 'b', 'c', 'd', 'e'].map((key) => rows.get(key));
+  t.deepEqual(now(), ['old a', 'new b', undefined, 'again', 'of another node']);
+  t.deepEqual(read, ['c', 'e'], 'the others are in memory');
+  t.true(rows.has('a'));
+  rows.forget('a');
+  t.deepEqual(now(), ['old a', 'new b', undefined, 'again', 'of another node']);
+  t.deepEqual(read, ['c', 'e', 'a', 'c'], 'what is kept of a row is forgotten with it');
 });
 
 test('a change is effective at once, and stays so as it comes to disk', async (t) => {

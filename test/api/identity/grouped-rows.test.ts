@@ -118,3 +118,48 @@ test('Q27: many pieces of few rows become a few', async (t) => {
   t.is([...opened(table).all()].length, 40);
   t.is(opened(table).get(uuidOf(7))!.atMs, NOON_MS + 287);
 });
+
+test('A242: rows of before the start are all in memory once they are read, whatever is packed meanwhile', async (t) => {
+  const table = tableIn(t);
+  const ids = Array.from({ length: 30_000 }, () => newUuid(NOON_MS));
+  const rowsAt = (from: number, to: number, atMs: number) =>
+    ids.slice(from, to).map((id) => ({ id, atMs }));
+  const before = opened(table);
+  await before.write(rowsAt(0, 8400, NOON_MS));
+  const bitsOfGroups = () => new Set(table.keys({}).flatMap((key) => /^g\d+/.exec(key) ?? []));
+  const packed = async (rows: GroupedRows<KeyUse>) => {
+    for (let write = 0; write < 50; write++) await rows.write([]);
+    return [...bitsOfGroups()];
+  };
+  const bits = await packed(before);
+  await before.write(rowsAt(0, 100, NOON_MS + 1));
+  const reads: string[] = [];
+  const get = table.get.bind(table);
+  table.get = (key) => {
+    reads.push(key);
+    return get(key);
+  };
+  const rows = opened(table);
+  reads.length = 0;
+  t.is(rows.early(ids[50]!)!.atMs, NOON_MS + 1, 'of a piece');
+  t.is(rows.early(ids[500]!)!.atMs, NOON_MS, 'of a group');
+  t.is(reads.length, 1, 'only the group is read');
+  const reading = rows.readEarly();
+  reading.next();
+  // Its groups are split.
+  await rows.write(rowsAt(8400, 30_000, NOON_MS + 2));
+  t.notDeepEqual(await packed(rows), bits);
+  while (reading.next().done !== true);
+  reads.length = 0;
+  for (const at of [0, 99, 100, 5000, 8399]) {
+    t.is(rows.early(ids[at]!)!.atMs, at < 100 ? NOON_MS + 1 : NOON_MS);
+  }
+  t.is(rows.early(uuidOf(1)), undefined);
+  t.deepEqual(reads, [], 'the disk is not asked');
+  t.is(rows.get(ids[29_999]!)!.atMs, NOON_MS + 2);
+  await rows.write(rowsAt(0, 10, NOON_MS + 3));
+  const again = opened(table);
+  for (const _ of again.readEarly());
+  t.is(again.early(ids[5]!)!.atMs, NOON_MS + 3, 'a piece is newer than a group');
+  t.is(again.early(ids[20]!)!.atMs, NOON_MS + 1);
+});

@@ -52,7 +52,10 @@ test('I5, Q27: a use is on disk after a stop, and the row of its key is not writ
   t.is((await row).lastUsedAtMs, null);
   const reopened = new ControlStore(directory);
   t.teardown(() => reopened.close());
-  t.is(reopened.keys.get(key.id)!.lastUsedAtMs, NOON_MS + 5);
+  t.is(reopened.keys.shown(key.id)!.lastUsedAtMs, NOON_MS + 5);
+  t.is(reopened.keysOf(key.userId)[0]!.lastUsedAtMs, NOON_MS + 5);
+  t.is(reopened.keys.before(null, 1)[0]!.lastUsedAtMs, NOON_MS + 5);
+  t.is(reopened.keys.get(key.id)!.lastUsedAtMs, null, 'a request reads none of before the start');
 });
 
 async function openControl<T>(directory: string, read: (tables: ControlTables) => T): Promise<T> {

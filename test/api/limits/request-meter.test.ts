@@ -44,7 +44,8 @@ function watched(store: ControlStore, writing: (rows: readonly RequestCount[]) =
       const stored = store.requestsOf(month);
       return {
         isPacking: false,
-        get: (id: string) => stored.get(id),
+        early: (id: string) => stored.early(id),
+        readEarly: () => stored.readEarly(),
         async write(rows: readonly RequestCount[]) {
           writing(rows);
           await stored.write(rows);
@@ -262,6 +263,11 @@ test('Q4: as a naive count of the same requests', (t) => {
 });
 
 const noStore = {
-  requestsOf: () => ({ isPacking: false, get: () => undefined, write: async () => {} }),
+  requestsOf: () => ({
+    isPacking: false,
+    early: () => undefined,
+    *readEarly() {},
+    write: async () => {},
+  }),
   dropRequestsBefore: async () => 0,
 };
