@@ -5,11 +5,19 @@
 import type { ControlTable } from './control-table.ts';
 import type { Change } from './control-writer.ts';
 
+/**
+ * A row that is kept in memory. `value` is the row as it is now. Null: it is removed, which may not
+ * be on disk yet. Undefined: it is kept no more, and has to be asked for again.
+ */
+export type KeptRow<V> = { readonly value: V | null | undefined };
+
+type Kept<V> = { value: V | null | undefined };
+
 export class ControlRows<V> {
   readonly #table: ControlTable<V>;
   readonly #opened: (row: V) => V;
-  /** Read or written since the start; null: removed, which may not be on disk yet. */
-  readonly #known = new Map<string, V | null>();
+  /** Read or written since the start. */
+  readonly #known = new Map<string, Kept<V>>();
   /** Added since the start, in that order. */
   readonly #added = new Set<string>();
   /** Called with the key of each row that has changed or is removed, once that is effective. */
@@ -30,23 +38,30 @@ export class ControlRows<V> {
 
   /** Throws `ControlDamage`. */
   get(key: string): V | undefined {
+    return this.kept(key)?.value ?? undefined;
+  }
+
+  /** The row, which stays what the table has; undefined: there is none. Throws `ControlDamage`. */
+  kept(key: string): KeptRow<V> | undefined {
     const known = this.#known.get(key);
-    if (known !== undefined) return known ?? undefined;
-    const read = this.#read(key);
-    if (read !== undefined) this.#known.set(key, read);
-    return read;
+    if (known !== undefined) return known;
+    const value = this.#read(key);
+    if (value === undefined) return undefined;
+    const row = { value };
+    this.#known.set(key, row);
+    return row;
   }
 
   /** The same, without keeping it. */
   peek(key: string): V | undefined {
     const known = this.#known.get(key);
-    return known === undefined ? this.#read(key) : (known ?? undefined);
+    return known === undefined ? this.#read(key) : (known.value ?? undefined);
   }
 
   /** Whether the row exists, without a read of its content. */
   has(key: string): boolean {
     const known = this.#known.get(key);
-    return known === undefined ? this.#table.has(key) : known !== null;
+    return known === undefined ? this.#table.has(key) : known.value !== null;
   }
 
   /**
@@ -57,10 +72,10 @@ export class ControlRows<V> {
   *values(): Generator<V> {
     for (const { key, value } of this.#table.entries()) {
       const known = this.#known.get(key);
-      if (known === null || this.#added.has(key)) continue;
-      yield known ?? this.#opened(value);
+      if (known?.value === null || this.#added.has(key)) continue;
+      yield known?.value ?? this.#opened(value);
     }
-    for (const key of this.#added) yield this.#known.get(key)!;
+    for (const key of this.#added) yield this.#known.get(key)!.value!;
   }
 
   /** The keys of up to `max` rows on disk after `key`. */
@@ -77,13 +92,13 @@ export class ControlRows<V> {
   /** Changes a row in memory alone. */
   keep(key: string, value: V): void {
     if (!this.has(key)) this.#added.add(key);
-    this.#known.set(key, value);
+    this.#set(key, value);
     this.#onChanged(key);
   }
 
   /** The row is read from disk again: another node has changed it, or a change came to nothing. */
   forget(key: string): void {
-    this.#known.delete(key);
+    this.#drop(key);
     this.#added.delete(key);
     this.#onChanged(key);
   }
@@ -99,7 +114,7 @@ export class ControlRows<V> {
     return {
       ...{ table: this.#table, key, value: undefined },
       keep: () => {
-        this.#known.set(key, null);
+        this.#set(key, null);
         this.#added.delete(key);
         this.#removals.set(key, (this.#removals.get(key) ?? 0) + 1);
         this.#onChanged(key);
@@ -120,6 +135,18 @@ export class ControlRows<V> {
       return;
     }
     this.#removals.delete(key);
-    if (this.#known.get(key) === null) this.#known.delete(key);
+    if (this.#known.get(key)?.value === null) this.#drop(key);
+  }
+
+  #set(key: string, value: V | null): void {
+    const known = this.#known.get(key);
+    if (known === undefined) this.#known.set(key, { value });
+    else known.value = value;
+  }
+
+  #drop(key: string): void {
+    const known = this.#known.get(key);
+    if (known !== undefined) known.value = undefined;
+    this.#known.delete(key);
   }
 }

@@ -2,7 +2,7 @@
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { KEY_USE } from './control-format.ts';
 import { type ControlIndexes, entriesOfKey } from './control-indexes.ts';
-import { ControlRows } from './control-rows.ts';
+import { ControlRows, type KeptRow } from './control-rows.ts';
 import { ControlDamage } from './control-table.ts';
 import type { ControlTables } from './control-tables.ts';
 import { type Change, type ControlWriter, ending } from './control-writer.ts';
@@ -33,6 +33,17 @@ export class KeyTable {
   get(id: Uuid): Key | undefined {
     this.#writer.requireCurrent();
     return this.#rows.get(id);
+  }
+
+  /** The row of a key, which `valueOf` reads. */
+  kept(id: Uuid): KeptRow<Key> | undefined {
+    return this.#rows.kept(id);
+  }
+
+  /** The key of a kept row; undefined: it is gone, or kept no more. Throws as `get` does. */
+  valueOf(row: KeptRow<Key>): Key | undefined {
+    this.#writer.requireCurrent();
+    return row.value ?? undefined;
   }
 
   /** The row is read from disk again: another node has changed it, or a change came to nothing. */

@@ -10,17 +10,21 @@ const KEPT_MS = 60_000;
 const KEPT_MAX = 10_000;
 const CHARACTERS_MAX = 256;
 
-/** A token and its key, of any status. */
-export type Credential = { readonly token: string; readonly keyId: Uuid };
+/** A token and its key, of any status. `caller` is for the reader of the key, and null at first. */
+export type Credential<C = unknown> = {
+  readonly token: string;
+  readonly keyId: Uuid;
+  caller: C | null;
+};
 
 /**
  * Tokens stay in memory only, and until the first request of a later minute. Tokens without a key
- * are not cached. The key itself is looked up each time, so that its end takes effect at once.
+ * are not cached. Whether a key has ended is asked each time, so that its end takes effect at once.
  */
-export class RecentTokens {
+export class RecentTokens<C = unknown> {
   readonly #store: Pick<ControlStore, 'keyByHash'>;
   readonly #tokenOf: (authorization: string, ownHeader: string) => string | null;
-  readonly #known = new Map<string, Credential>();
+  readonly #known = new Map<string, Credential<C>>();
   #minute = 0;
 
   /**
@@ -41,7 +45,7 @@ export class RecentTokens {
   }
 
   /** Undefined if no key has this token, null without a token. Throws the errors of `tokenOf`. */
-  find(authorization: string, ownHeader: string, nowMs: EpochMs): Credential | null | undefined {
+  find(authorization: string, ownHeader: string, nowMs: EpochMs): Credential<C> | null | undefined {
     const minute = Math.floor(nowMs / KEPT_MS);
     if (minute !== this.#minute) this.#known.clear();
     this.#minute = minute;
@@ -52,7 +56,7 @@ export class RecentTokens {
     if (token === null) return null;
     const key = this.#store.keyByHash(hashOfToken(token));
     if (key === undefined) return undefined;
-    const credential = { token, keyId: key.id };
+    const credential = { token, keyId: key.id, caller: null };
     if (this.#known.size < KEPT_MAX && sent.length <= CHARACTERS_MAX) {
       this.#known.set(sent, credential);
     }

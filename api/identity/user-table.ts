@@ -2,7 +2,7 @@
 import type { Uuid } from '../../engine/base/units.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import { type ControlIndexes, emailKey, entriesOfUser, nameKeys } from './control-indexes.ts';
-import { ControlRows } from './control-rows.ts';
+import { ControlRows, type KeptRow } from './control-rows.ts';
 import { ControlDamage, type ControlTable } from './control-table.ts';
 import type { Change, ControlWriter } from './control-writer.ts';
 import type { Plan, User } from './users.ts';
@@ -28,6 +28,11 @@ export class UserTable {
 
   get(id: Uuid): User | undefined {
     return this.#rows.get(id);
+  }
+
+  /** The row of a user, as it is now. */
+  kept(id: Uuid): KeptRow<User> | undefined {
+    return this.#rows.kept(id);
   }
 
   /** The row is read from disk again: another node has changed it, or a change came to nothing. */

@@ -51,6 +51,28 @@ test('D70: a row is read once, and nothing is kept of what does not exist', (t) 
   t.is(rows.get('none'), 'here now');
 });
 
+test('D70: a kept row is the row as it is now, until it has to be read again', async (t) => {
+  const { table, write } = tableIn(t);
+  const rows = new ControlRows(table);
+  t.is(rows.kept('a'), undefined);
+  table.putSync('a', 'A');
+  const row = rows.kept('a')!;
+  t.is(row.value, 'A');
+  t.is(rows.kept('a'), row);
+  const changing = write([rows.putting('a', 'B')]);
+  t.is(row.value, 'B', 'before it is on disk');
+  await changing;
+  const removing = write([rows.removing('a')]);
+  t.is(row.value, null, 'before it is on disk');
+  await removing;
+  t.is(row.value, undefined);
+  t.is(rows.kept('a'), undefined);
+  rows.keep('a', 'C');
+  const again = rows.kept('a')!;
+  rows.forget('a');
+  t.is(again.value, undefined, 'the disk may have another');
+});
+
 test('a change is effective at once, and stays so as it comes to disk', async (t) => {
   const { table, write } = tableIn(t);
   const rows = new ControlRows(table);

@@ -25,9 +25,11 @@ test('headers name a key, whose they are is found out once', (t) => {
   const { made, asked, tokens } = setup(2);
   const [{ key, token }, other] = [made[0]!, made[1]!];
   for (let i = 0; i < 3; i++) {
-    t.deepEqual(tokens.find(token, '', NOW_MS), { token, keyId: key.id });
-    t.deepEqual(tokens.find(other.token, '', NOW_MS), { token: other.token, keyId: other.key.id });
-    t.deepEqual(tokens.find('', token, NOW_MS), { token, keyId: key.id });
+    t.deepEqual(tokens.find(token, '', NOW_MS), { token, keyId: key.id, caller: null });
+    t.deepEqual(tokens.find(other.token, '', NOW_MS), {
+      ...{ token: other.token, keyId: other.key.id, caller: null },
+    });
+    t.deepEqual(tokens.find('', token, NOW_MS), { token, keyId: key.id, caller: null });
   }
   t.deepEqual(asked, [token, other.token, OWN]);
 });
