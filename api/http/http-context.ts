@@ -321,7 +321,10 @@ export class HttpContext {
     });
   }
 
-  /** Writes the answer, once; does nothing when the caller is gone. A null body sends none. */
+  /**
+   * Writes the answer, once; does nothing when the caller is gone. A null body sends none. Bytes are
+   * copied if the socket does not accept them all.
+   */
   answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
     const lines = this.#begin(status, headers);
     if (lines === null) return;
@@ -341,7 +344,7 @@ export class HttpContext {
     pendingWrite.body = body;
     this.#res.cork(writePending);
     if (pendingWrite.isDone) this.#release();
-    else this.#writeRest(body);
+    else this.#writeRest(typeof body === 'string' ? body : Uint8Array.from(body));
   }
 
   /** Accepts the handshake after `cork`, which may close it (uWebSockets.js change 1929). */

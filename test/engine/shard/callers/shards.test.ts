@@ -55,6 +55,30 @@ async function tradeAbit(engine: Shards): Promise<unknown[]> {
   return answers;
 }
 
+test('who takes bytes gets the JSON of an answer so, and refusals as all others do', async (t) => {
+  const engine = await openShards(tempDir(t));
+  t.teardown(() => engine.close());
+  engine.tick(quoteTick());
+  const placed = placeOrder({ limitPriceCents: 5 });
+  const cancel = {
+    ...({ kind: 'cancel', atMs: engine.nowMs(), account: placed.account } as const),
+    ...{ orderId: uuidOf(99), counting: null },
+  } as const;
+  const heard = await new Promise<string[]>((resolve, reject) => {
+    const heard: string[] = [];
+    const waiter = {
+      resolve: (reply: Reply) => resolve([...heard, reply.ok ? 'as text' : reply.code]),
+      resolveBytes: (json: Uint8Array) => void heard.push(Buffer.from(json).toString()),
+      reject,
+    };
+    engine.trade(uuidOf(1), placed, waiter);
+    engine.trade(uuidOf(1), cancel, waiter);
+  });
+  t.deepEqual(heard.slice(1), ['order_not_found']);
+  const again = body(await engine.call(placed.account, placed));
+  t.deepEqual(JSON.parse(heard[0]!).order, again.order);
+});
+
 for (const fillModel of variantsOfRun(FILL_MODELS.toReversed())) {
   test(`D3, D5, D12: two shards and one give the same answers and state hash, and a restart finds it, ${fillModel}`, async (t) => {
     const dir = tempDir(t);

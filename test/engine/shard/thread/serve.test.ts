@@ -61,7 +61,7 @@ function linked(t: ExecutionContext, capacityBytes?: number) {
   let news = 0;
   const link: ShardLink = new ShardLink(new Endpoint(channel, 'caller'), () => {
     news++;
-    link.receive((waiter, reply) => waiter.resolve(reply!));
+    link.receive((waiter, frame, decoder) => waiter.resolve(decoder.reply(frame)!));
   });
   const resolve = (reply: Reply) => answers.push(reply.ok ? reply.body : reply.code);
   const send = (...sent: Sent[]) => {
@@ -191,7 +191,7 @@ function linkedTwice(t: ExecutionContext) {
   const heard = { first: [] as string[], second: [] as string[] };
   const callerOf = (channel: typeof first, answers: string[]) => {
     const link: ShardLink = new ShardLink(new Endpoint(channel, 'caller'), () => {
-      link.receive((waiter, reply) => waiter.resolve(reply!));
+      link.receive((waiter, frame, decoder) => waiter.resolve(decoder.reply(frame)!));
     });
     const waiter = {
       resolve: (reply: Reply) => answers.push(reply.ok ? reply.body : reply.code),
