@@ -15,7 +15,7 @@ const fromProduct = !isOfFiles && process.env.NODE_V8_COVERAGE === undefined;
 const LONGEST = [
   ...['web', 'process-product', 'engine-shard', 'api-threads', 'api-parts', 'engine-parts'],
   ...['process-commands', 'api-stream', 'process-data', 'rules-and-feeds', 'api-operations'],
-  ...['whole', 'api-identity', 'check'],
+  ...['whole', 'check'],
 ];
 const rankOf = (file) => {
   const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));
