@@ -86,7 +86,7 @@ export function connect(t: Ending, origin: string, ownToken: string): Connection
 const threadOf = ({ headers }: Answered) => String(headers['x-request-id']).split('-')[0]!;
 
 export async function startTwo(t: Ending, env: Record<string, string> = {}): Promise<TwoListeners> {
-  const server = await startWhole(t, { PAPERBOOK_LISTENERS: '2', ...env });
+  const server = await startWhole(t, { PAPERBOOK_LISTENERS: '2', PAPERBOOK_SHARDS: '2', ...env });
   const { identity } = server.paperbook;
   const newUserWithKey = async (plan: Plan) => {
     const user = newUser({ email: `u${Math.random()}@example.com`, plan }, Date.now());
