@@ -152,7 +152,7 @@ test('K50, K53, K68: new markets of a series are found, tradable, and there afte
   const before = server.taken.length;
   await server.discovery.runNow();
   const same = () => server.taken.at(-1)!.instruments.find(({ id }) => id === taken!.id)!;
-  t.is(same(), taken);
+  t.is(same(), taken!);
   t.is(server.view.instrument(taken!.id), entry);
   t.deepEqual(server.listed(), [first, second].map(tickerOf), 'a shorter list takes nothing away');
   await server.discovery.runNow();
