@@ -108,15 +108,22 @@ export async function startTwo(t: Ending, env: Record<string, string> = {}): Pro
   return { ...server, newcomer };
 }
 
-/** One server for the tests of a file, which run one after another; it ends after the last. */
-export function sharedTwo(env: Record<string, string> = {}): () => Promise<TwoListeners> {
+/**
+ * One server for the tests of a file, which run one after another; it ends after the last.
+ *
+ * @param around called with what starts it
+ */
+export function sharedTwo(
+  env: Record<string, string> = {},
+  around = (start: () => Promise<TwoListeners>) => start(),
+): () => Promise<TwoListeners> {
   const ends: (() => unknown)[] = [];
   test.after.always(async () => {
     for (const end of ends.reverse()) await end();
   });
   let server: Promise<TwoListeners> | null = null;
   return () => {
-    server ??= startTwo({ teardown: (end) => ends.push(end) }, env);
+    server ??= around(() => startTwo({ teardown: (end) => ends.push(end) }, env));
     return server;
   };
 }
