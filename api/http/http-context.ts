@@ -334,7 +334,8 @@ export class HttpContext {
       return;
     }
     if (isBare) {
-      const bytes = body === null ? null : Buffer.byteLength(body);
+      // A 204 has no length. If another answer had none, a caller would wait for the connection's end.
+      const bytes = status === 204 ? null : Buffer.byteLength(body ?? '');
       this.#writeWithoutBody(statusLines.get(status)!, lines, bytes);
       return;
     }
