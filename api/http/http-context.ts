@@ -224,8 +224,8 @@ export class HttpContext {
 
   /** The work on a body may take long, too. */
   #takeTurn(by: string, run: () => void): void {
-    if (this.#turns === null || this.#turns.hasTimeForBody(by)) return run();
-    this.#turns.wait(by, () => {
+    if (this.#turns === null) return run();
+    this.#turns.takeBody(by, () => {
       if (this.#isOpen) run();
     });
   }
