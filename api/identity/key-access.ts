@@ -88,7 +88,7 @@ function callerAgain(store: ControlStore, callerOf: CallerReader) {
   return (caller: KeyCaller, nowMs: EpochMs): KeyCaller => {
     const { rows, key, user, token } = caller;
     const isCurrent =
-      rows !== null && store.keys.valueOf(rows.key) === key && rows.owner.value === user;
+      rows !== null && store.keys.keyIn(rows.key) === key && rows.owner.value === user;
     if (isCurrent && isUsable(key, nowMs) && !isLastUseStale(key, nowMs)) return caller;
     return callerOf(key.id, token, nowMs);
   };
@@ -110,7 +110,7 @@ function callerReader(store: ControlStore, onWriteFailed: OnWriteFailed): Caller
 
 /** The key of a caller as it is now; undefined: it is gone. Throws as `KeyTable.get` does. */
 export function keyNow(store: ControlStore, { rows, key }: KeyCaller): Key | undefined {
-  return (rows === null ? undefined : store.keys.valueOf(rows.key)) ?? store.keys.get(key.id);
+  return (rows === null ? undefined : store.keys.keyIn(rows.key)) ?? store.keys.get(key.id);
 }
 
 /** Throws `invalid_token` when the key has ended, even since it was read. */

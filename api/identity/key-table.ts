@@ -35,13 +35,13 @@ export class KeyTable {
     return this.#rows.get(id);
   }
 
-  /** The row of a key, which `valueOf` reads. */
+  /** The row of a key, which `keyIn` reads. */
   kept(id: Uuid): KeptRow<Key> | undefined {
     return this.#rows.kept(id);
   }
 
   /** The key of a kept row; undefined: it is gone, or kept no more. Throws as `get` does. */
-  valueOf(row: KeptRow<Key>): Key | undefined {
+  keyIn(row: KeptRow<Key>): Key | undefined {
     this.#writer.requireCurrent();
     return row.value ?? undefined;
   }
