@@ -13,9 +13,9 @@ const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
 const fromProduct = !isOfFiles && process.env.NODE_V8_COVERAGE === undefined;
 /** They take longest, or wait much, so they begin first; the shortest ones fill the end. */
 const LONGEST = [
-  ...['web', 'process-product', 'engine-shard', 'api-threads', 'api-parts', 'engine-parts'],
-  ...['process-commands', 'api-stream', 'process-data', 'rules-and-feeds', 'api-operations'],
-  ...['whole', 'api-identity', 'check'],
+  ...['web', 'api-threads', 'process-commands', 'api-operations', 'process-product'],
+  ...['engine-shard', 'api-parts', 'engine-parts', 'api-stream', 'rules-and-feeds'],
+  ...['whole', 'check'],
 ];
 const rankOf = (file) => {
   const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));

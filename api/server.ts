@@ -32,6 +32,7 @@ import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
 import { createOrganizations } from './identity/create-organizations.ts';
 import { type GuestCaller, guestOf } from './identity/guest.ts';
+import { keyNow } from './identity/key-access.ts';
 import { OneTimeCodes } from './identity/one-time-codes.ts';
 import type { OpenData } from './identity/open-data.ts';
 import { Switches } from './identity/switches.ts';
@@ -370,7 +371,7 @@ async function apiHandler(context: ServerContext, auth: Auth, metrics: Metrics) 
   const checks = {
     permit,
     admit: admitter({
-      store: identity,
+      keyNow: (caller) => keyNow(identity, caller),
       sessions: auth.sessions,
       switches,
       organizations: context.organizations,

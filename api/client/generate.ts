@@ -13,6 +13,7 @@ import { productVersion } from '../base/version.ts';
 import { describeApi } from '../openapi/document.ts';
 import { apiRoutes } from '../operations/routes/api-routes.ts';
 import type { ServerContext } from '../operations/server-context.ts';
+import { WRITTEN } from './client-files.ts';
 import { type Description, pythonModule } from './python-module.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
@@ -21,17 +22,6 @@ const TSC = fileURLToPath(new URL('bin/tsc', import.meta.resolve('typescript/pac
 const TSC_OPTIONS = '--ignoreConfig --strict --declaration --module nodenext';
 const TSC_TARGET =
   '--target es2022 --lib es2022,dom,dom.iterable --rewriteRelativeImportExtensions';
-
-/** The hand-written files. */
-const WRITTEN = [
-  ...['client.ts', 'errors.ts', 'stream.ts', 'stream-calls.ts', 'stream-channel.ts'],
-  ...['stream-link.ts', 'stream-parts.ts', 'stream-types.ts'],
-];
-/** The exports of the package: JavaScript with declarations. */
-export const CLIENT_FILES = [...WRITTEN, 'generated.ts'].flatMap((file) => {
-  const name = path.basename(file, '.ts');
-  return [`${name}.js`, `${name}.d.ts`];
-});
 
 /** Where `npm run client` writes the Python client's part, beside this file. */
 export const PYTHON_FILE = 'python/paperbook_client/generated.py';
@@ -56,7 +46,7 @@ export function generatePython(): string {
   return pythonModule(description() as Description);
 }
 
-/** Writes `CLIENT_FILES` into a directory. */
+/** Writes the files of client-files.ts into a directory. */
 export async function generateClient(directory: string): Promise<void> {
   const work = mkdtempSync(path.join(tmpdir(), 'paperbook-client-'));
   try {

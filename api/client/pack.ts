@@ -7,7 +7,7 @@ import { copyFileSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSyn
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { CLIENT_FILES } from './generate.ts';
+import { CLIENT_FILES } from './client-files.ts';
 
 const HERE = fileURLToPath(new URL('.', import.meta.url));
 const ROOT = path.join(HERE, '../..');

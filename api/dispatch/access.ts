@@ -10,14 +10,8 @@ import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { HttpContext } from '../http/http-context.ts';
 import { personalAccount } from '../identity/accounts.ts';
 import { type GuestCaller, guestOf } from '../identity/guest.ts';
-import {
-  type KeyCaller,
-  type KeysById,
-  keyAgain,
-  keyReader,
-  usableKey,
-} from '../identity/key-access.ts';
-import type { Scope } from '../identity/keys.ts';
+import { type KeyCaller, keyAgain, keyReader, requireUsable } from '../identity/key-access.ts';
+import type { Key, Scope } from '../identity/keys.ts';
 import type { Organizations } from '../identity/organization-access.ts';
 import type { RealismTable } from '../identity/realism-table.ts';
 import {
@@ -113,7 +107,8 @@ export function permit({ scope }: Route<Caller>, caller: Caller): void {
 }
 
 export type AdmitterParts = {
-  store: KeysById;
+  /** The key of a caller as it is now; undefined: it is gone. */
+  keyNow(caller: KeyCaller): Key | undefined;
   /** Null: no caller has a session. */
   sessions: SessionSource | null;
   switches: SwitchFlags;
@@ -128,13 +123,13 @@ export type AdmitterParts = {
  * organization, switch. The credential is checked again, because it can expire or be revoked while
  * the body is read and an organization service answers.
  */
-export function admitter({ store, sessions, switches, organizations, realism }: AdmitterParts) {
+export function admitter({ keyNow, sessions, switches, organizations, realism }: AdmitterParts) {
   const requireValid = (caller: Caller): void => {
     if (isGuest(caller)) return;
     if (caller.key === null) {
       invariant(sessions !== null, 'a session calls where only keys do');
       requireLiveSession(sessions, caller);
-    } else usableKey(store, caller.key.id, Date.now());
+    } else requireUsable(keyNow(caller), Date.now());
   };
   const accountOf = (caller: Caller, organization: string | null) => {
     if (organization === null) return personalAccount(caller.user, realism.of(caller.user.id));

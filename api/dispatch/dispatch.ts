@@ -3,6 +3,8 @@
  * limits, query, whether the engine takes requests at all, body, the listener's `admit`, and the
  * operation itself. Rules A17, A18, A105 (api/RULES.md).
  */
+import type { TradeLimitsLeft } from '../../engine/rules/limits-left.ts';
+import type { ReplyHandler } from '../../engine/shard/callers/send-queue.ts';
 import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import { strict } from '../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
@@ -229,26 +231,53 @@ class Dispatcher<C> {
   }
 
   #run(http: HttpContext, found: Served<C>, call: Pending<C>): void {
-    const answers = this.#answers;
-    const settle = (result: Result | undefined): void => {
-      if (result === undefined) {
-        http.hold();
-        return;
-      }
-      // Other waiters are answered in the same loop; a failure of this one must not stop them.
-      try {
-        answers.finish(http, found, result);
-      } catch (error) {
-        answers.fail(http, error, found);
-      }
-    };
-    const reject = (error: unknown) => answers.fail(http, error, found);
-    const waiter = { resolve: settle, reject };
+    const waiter = new Waiter(this.#answers, http, found);
     const result = admitAndRun(this.#options.admit, found, call, waiter);
-    if (result instanceof Promise) {
+    if (result === undefined) http.hold();
+    else if (!(result instanceof Promise)) waiter.resolve(result);
+    else {
       http.hold();
-      result.then(settle, reject);
-    } else settle(result);
+      result.then(
+        (later) => later !== undefined && waiter.resolve(later),
+        (error) => waiter.reject(error),
+      );
+    }
+  }
+}
+
+/**
+ * Writes the result of a request. Other waiters are answered in the same loop, so a failure of this
+ * one does not stop them.
+ */
+class Waiter<C> implements ReplyHandler<Result> {
+  readonly #answers: ResponseWriter;
+  readonly #http: HttpContext;
+  readonly #found: Served<C>;
+
+  constructor(answers: ResponseWriter, http: HttpContext, found: Served<C>) {
+    this.#answers = answers;
+    this.#http = http;
+    this.#found = found;
+  }
+
+  resolve(result: Result): void {
+    try {
+      this.#answers.finish(this.#http, this.#found, result);
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
+  resolveBytes(json: Uint8Array, limits: TradeLimitsLeft | null): void {
+    try {
+      this.#answers.finishBytes(this.#http, this.#found, json, limits);
+    } catch (error) {
+      this.reject(error);
+    }
+  }
+
+  reject(error: unknown): void {
+    this.#answers.fail(this.#http, error, this.#found);
   }
 }
 

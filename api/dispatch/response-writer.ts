@@ -75,6 +75,18 @@ export class ResponseWriter {
     this.#paced.answered();
   }
 
+  /** Writes an answer of the engine: JSON as bytes, which are read before this returns. */
+  finishBytes<C>(
+    http: HttpContext,
+    { status, requests, headers }: Served<C>,
+    json: Uint8Array,
+    limits: TradeLimitsLeft | null,
+  ): void {
+    requests.add(status, http.startedMs);
+    http.answer(status, withLimits(headers, limits), json);
+    this.#paced.answered();
+  }
+
   #finish<C>(http: HttpContext, found: Served<C>, result: Result): void {
     const { status, requests } = found;
     if (result instanceof CodedBody) {
@@ -151,8 +163,8 @@ export class ResponseWriter {
   }
 }
 
-function withLimits(headers: HeaderLines, limits: TradeLimitsLeft | undefined): HeaderLines {
-  return limits === undefined ? headers : ((headers + tradeLimitLines(limits)) as HeaderLines);
+function withLimits(headers: HeaderLines, limits?: TradeLimitsLeft | null): HeaderLines {
+  return limits == null ? headers : ((headers + tradeLimitLines(limits)) as HeaderLines);
 }
 
 function headersOf<C>({

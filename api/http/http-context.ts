@@ -224,8 +224,8 @@ export class HttpContext {
 
   /** The work on a body may take long, too. */
   #takeTurn(by: string, run: () => void): void {
-    if (this.#turns === null || this.#turns.hasTimeForBody(by)) return run();
-    this.#turns.wait(by, () => {
+    if (this.#turns === null) return run();
+    this.#turns.takeBody(by, () => {
       if (this.#isOpen) run();
     });
   }
@@ -321,7 +321,10 @@ export class HttpContext {
     });
   }
 
-  /** Writes the answer, once; does nothing when the caller is gone. A null body sends none. */
+  /**
+   * Writes the answer, once; does nothing when the caller is gone. A null body sends none. Bytes are
+   * copied if the socket does not accept them all.
+   */
   answer(status: number, headers: HeaderLines, body: string | Uint8Array | null): void {
     const lines = this.#begin(status, headers);
     if (lines === null) return;
@@ -331,7 +334,8 @@ export class HttpContext {
       return;
     }
     if (isBare) {
-      const bytes = body === null ? null : Buffer.byteLength(body);
+      // A 204 has no length. If another answer had none, a caller would wait for the connection's end.
+      const bytes = status === 204 ? null : Buffer.byteLength(body ?? '');
       this.#writeWithoutBody(statusLines.get(status)!, lines, bytes);
       return;
     }
@@ -341,7 +345,7 @@ export class HttpContext {
     pendingWrite.body = body;
     this.#res.cork(writePending);
     if (pendingWrite.isDone) this.#release();
-    else this.#writeRest(body);
+    else this.#writeRest(typeof body === 'string' ? body : Uint8Array.from(body));
   }
 
   /** Accepts the handshake after `cork`, which may close it (uWebSockets.js change 1929). */

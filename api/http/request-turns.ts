@@ -3,6 +3,9 @@
  * arrive in one turn, perhaps thousands of one connection. Beyond the bound each caller has one
  * more request in the turn: to keep a request for later costs as much as a tenth of serving it. All
  * others wait for the next turns, in which callers take turns. Rule Q21 (api/RULES.md).
+ *
+ * The work on bodies begins once the turn has read all its requests. Many in a row cost less than
+ * one after each read of a socket.
  */
 
 import { Fifo } from '../../engine/base/fifo.ts';
@@ -28,6 +31,8 @@ export type RequestTurnsOptions = {
 
 /** The waiting requests of one caller. */
 type Line = { by: string; waiting: Fifo<() => void> };
+/** A body that is whole: its caller, and the work on it. */
+type Body = { by: string; run: () => void };
 
 export class RequestTurns {
   readonly #budgetMs: number;
@@ -39,6 +44,8 @@ export class RequestTurns {
   /** When the first request of this turn began; null: there was none. */
   #beganMs: number | null = null;
   #served = 0;
+  /** Bodies that are whole since the turn began. */
+  readonly #whole = new Fifo<Body>();
   /** Callers who had their one request beyond the bound, and their one body. */
   #heads = new Set<string>();
   #bodies = new Set<string>();
@@ -67,14 +74,13 @@ export class RequestTurns {
   }
 
   /**
-   * The same for a body that is now whole, and whose work may take long. If it came while its
-   * request waited, it does not wait again.
+   * A body is whole, and the work on it may take long. It runs once the turn has read all, or waits
+   * as a request does. If it came while its request waited, it runs now.
    */
-  hasTimeForBody(by: string): boolean {
-    if (this.#isTurn) return true;
-    const tookMs = this.#sinceBegin();
-    if (this.#next.length === 0 && tookMs < this.#budgetMs) return true;
-    return tookMs < this.#oneEachMs && this.#isFirst(this.#bodies, by);
+  takeBody(by: string, run: () => void): void {
+    if (this.#isTurn) return run();
+    if (this.#beganMs === null) this.#begin(this.#now());
+    this.#whole.push({ by, run });
   }
 
   /** Whether a caller has had none of its kind beyond the bound, and waits for none. */
@@ -111,6 +117,7 @@ export class RequestTurns {
   /** The turn has read all its requests. */
   readonly #end = (): void => {
     this.#beganMs = null;
+    this.#runBodies();
     const beganMs = this.#now();
     for (let line = this.#next.shift(); line !== undefined; line = this.#next.shift()) {
       const run = line.waiting.shift();
@@ -126,4 +133,14 @@ export class RequestTurns {
     // Requests that are read meanwhile take their places among them.
     this.#begin(this.#now());
   };
+  #runBodies(): void {
+    const beganMs = this.#now();
+    for (let body = this.#whole.shift(); body !== undefined; body = this.#whole.shift()) {
+      const tookMs = this.#now() - beganMs;
+      const isFree = this.#next.length === 0 && tookMs < this.#budgetMs;
+      const mayRun = isFree || (tookMs < this.#oneEachMs && this.#isFirst(this.#bodies, body.by));
+      if (mayRun) body.run();
+      else this.wait(body.by, body.run);
+    }
+  }
 }

@@ -99,7 +99,7 @@ export class ControlRows<V> {
   /** What `opened` makes of the row has changed to this. */
   reopened(key: string, value: V): void {
     if (this.#known.has(key)) this.#known.set(key, value);
-    this.#latest.set(key, value);
+    this.#latest.replace(key, value);
     this.#onChanged(key);
   }
 

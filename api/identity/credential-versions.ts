@@ -13,6 +13,9 @@ export function versionsMemory(): SharedArrayBuffer {
   return new SharedArrayBuffer(NUMBERS * Int32Array.BYTES_PER_ELEMENT);
 }
 
+/** A row as it was seen: the place of its number, and the number. */
+export type SeenRow = { readonly place: number; readonly number: number };
+
 export class CredentialVersions {
   readonly memory: SharedArrayBuffer;
   readonly #numbers: Int32Array;
@@ -24,11 +27,24 @@ export class CredentialVersions {
 
   /** Read it before the row. */
   of(id: Uuid): number {
-    return Atomics.load(this.#numbers, uuidWord(id, 3) % NUMBERS);
+    return Atomics.load(this.#numbers, placeOf(id));
+  }
+
+  /** The row as it is now: read the row in the same turn of the event loop. */
+  see(id: Uuid): SeenRow {
+    const place = placeOf(id);
+    return { place, number: Atomics.load(this.#numbers, place) };
+  }
+
+  /** Whether the row is as it was seen. */
+  isAsSeen({ place, number }: SeenRow): boolean {
+    return Atomics.load(this.#numbers, place) === number;
   }
 
   /** Call it once the change of the row is effective. */
   changed(id: Uuid): void {
-    Atomics.add(this.#numbers, uuidWord(id, 3) % NUMBERS, 1);
+    Atomics.add(this.#numbers, placeOf(id), 1);
   }
 }
+
+const placeOf = (id: Uuid) => uuidWord(id, 3) % NUMBERS;

@@ -3,6 +3,7 @@ import type { EpochMs, PlacedVia, Uuid } from '../../engine/base/units.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { HttpContext } from '../http/http-context.ts';
 import { credentialHeader } from './credential-header.ts';
+import type { SeenRow } from './credential-versions.ts';
 import { isLastUseStale, isUsable, type Key, type Scope } from './keys.ts';
 import { RecentTokens } from './recent-tokens.ts';
 import { isAccessToken } from './session-access.ts';
@@ -19,10 +20,13 @@ export type KeyCaller = {
   placedVia: PlacedVia;
   /** As the caller sent it; calls to an outside service forward it. */
   token: string;
+  /** What says in this thread whether `key` and `user` are current; null: look them up. */
+  seen: { readonly key: SeenRow; readonly owner: SeenRow } | null;
 };
 
 export function keyCallerOf(user: User, key: Key, token: string): KeyCaller {
-  return { user, key, credentialId: key.id, scopes: key.scopes, placedVia: 'api', token };
+  const credentialId = key.id;
+  return { user, key, credentialId, scopes: key.scopes, placedVia: 'api', token, seen: null };
 }
 
 /**
@@ -50,8 +54,9 @@ const BEARER = /^bearer +/i;
  * key, so a session may be in its place.
  */
 export function keyReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
-  const tokens = new RecentTokens(store, tokenOf);
-  const callerOf = ownerReader(store, onWriteFailed);
+  const tokens = new RecentTokens<KeyCaller>(store, tokenOf);
+  const callerOf = callerReader(store, onWriteFailed);
+  const again = callerAgain(store, callerOf);
   return (http: HttpContext): KeyCaller | null => {
     const authorization = credentialHeader(http, 'authorization');
     const ownHeader = credentialHeader(http, 'x-service-key');
@@ -60,40 +65,60 @@ export function keyReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
     const credential = tokens.find(authorization, ownHeader, nowMs);
     if (credential === null) return null;
     if (credential === undefined) throw invalidKey();
-    const key = usableKey(store, credential.keyId, nowMs);
-    http.keyPrefix = key.tokenPrefix;
-    return callerOf(key, credential.token, nowMs);
+    const { caller } = credential;
+    credential.caller =
+      caller === null ? callerOf(credential.keyId, credential.token, nowMs) : again(caller, nowMs);
+    http.keyPrefix = credential.caller.key.tokenPrefix;
+    return credential.caller;
   };
 }
 
 /** Reads a key's caller again, with the present key and owner, and records the use. */
 export function keyAgain(store: ControlStore, onWriteFailed: OnWriteFailed) {
-  const callerOf = ownerReader(store, onWriteFailed);
-  return ({ key: { id }, token }: KeyCaller): KeyCaller => {
-    const nowMs = Date.now();
-    return callerOf(usableKey(store, id, nowMs), token, nowMs);
+  const again = callerAgain(store, callerReader(store, onWriteFailed));
+  return (caller: KeyCaller): KeyCaller => again(caller, Date.now());
+}
+
+type CallerReader = (keyId: Uuid, token: string, nowMs: EpochMs) => KeyCaller;
+
+/** A caller whose key and owner have not changed is the same object, without a look by their ids. */
+function callerAgain(store: ControlStore, callerOf: CallerReader) {
+  return (caller: KeyCaller, nowMs: EpochMs): KeyCaller => {
+    const { seen, key, token } = caller;
+    const { versions } = store;
+    store.keys.requireCurrent();
+    const isCurrent = seen !== null && versions.isAsSeen(seen.key) && versions.isAsSeen(seen.owner);
+    if (isCurrent && isUsable(key, nowMs) && !isLastUseStale(key, nowMs)) return caller;
+    return callerOf(key.id, token, nowMs);
   };
 }
 
-/** Where keys are looked up. */
-export type KeysById = { keys: { get(id: Uuid): Key | undefined } };
-
-/** Throws `invalid_token` when the key has ended, even since it was read. */
-export function usableKey(store: KeysById, id: Uuid, nowMs: EpochMs): Key {
-  const key = store.keys.get(id);
-  if (key === undefined || !isUsable(key, nowMs)) throw invalidKey();
-  return key;
-}
-
-function ownerReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
-  return (key: Key, token: string, nowMs: EpochMs): KeyCaller => {
+function callerReader(store: ControlStore, onWriteFailed: OnWriteFailed): CallerReader {
+  return (keyId, token, nowMs) => {
+    let key = requireUsable(store.keys.get(keyId), nowMs);
     const user = store.users.get(key.userId);
     if (user === undefined) throw new ApiError('account_not_found');
     if (isLastUseStale(key, nowMs)) {
       store.noteUse(key, nowMs, onWriteFailed);
+      key = store.keys.get(keyId)!;
     }
-    return keyCallerOf(user, key, token);
+    const { versions } = store;
+    const seen = { key: versions.see(keyId), owner: versions.see(key.userId) };
+    return { ...keyCallerOf(user, key, token), seen };
   };
+}
+
+/** The key of a caller as it is now; undefined: it is gone. Throws as `KeyTable.get` does. */
+export function keyNow(store: ControlStore, { seen, key }: KeyCaller): Key | undefined {
+  if (seen === null || !store.versions.isAsSeen(seen.key)) return store.keys.get(key.id);
+  store.keys.requireCurrent();
+  return key;
+}
+
+/** Throws `invalid_token` when the key has ended, even since it was read. */
+export function requireUsable(key: Key | undefined, nowMs: EpochMs): Key {
+  if (key === undefined || !isUsable(key, nowMs)) throw invalidKey();
+  return key;
 }
 
 /**

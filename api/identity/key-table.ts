@@ -34,8 +34,13 @@ export class KeyTable {
    * ended that this node still has.
    */
   get(id: Uuid): Key | undefined {
-    this.#writer.requireCurrent();
+    this.requireCurrent();
     return this.#rows.get(id);
+  }
+
+  /** Throws where a key may have ended that this node still has. */
+  requireCurrent(): void {
+    this.#writer.requireCurrent();
   }
 
   /** To be shown: with its last use. Throws as `get` does, and `ControlDamage`. */

@@ -14,8 +14,7 @@ const FACTOR = 0x01000193;
 export class LatestValues<V> {
   readonly #last = new Places<V>(LAST);
   readonly #frequent = new Places<V>(FREQUENT);
-  /** The hash of the key that came last to a place of the frequent ones. */
-  readonly #came = new Int32Array(FREQUENT);
+  readonly #came = new Came();
 
   get(key: string): V | undefined {
     const hash = hashOf(key);
@@ -25,15 +24,43 @@ export class LatestValues<V> {
   set(key: string, value: V): void {
     const hash = hashOf(key);
     this.#last.set(hash, key, value);
-    const place = hash & (FREQUENT - 1);
-    if (this.#came[place] === hash) this.#frequent.set(hash, key, value);
-    else this.#came[place] = hash;
+    if (this.#came.again(hash)) this.#frequent.set(hash, key, value);
+  }
+
+  /** The value of a key has changed; it is not asked for again. */
+  replace(key: string, value: V): void {
+    const hash = hashOf(key);
+    this.#last.set(hash, key, value);
+    if (this.#frequent.get(hash, key) !== undefined) this.#frequent.set(hash, key, value);
   }
 
   delete(key: string): void {
     const hash = hashOf(key);
     this.#last.delete(hash, key);
     this.#frequent.delete(hash, key);
+  }
+}
+
+/** Which keys came of late, as numbers: to remember a key that comes once costs no object. */
+class Came {
+  readonly #hashes = new Int32Array(FREQUENT);
+
+  /** Whether it came before, and no other key has come to its place since. */
+  again(hash: number): boolean {
+    const place = hash & (FREQUENT - 1);
+    if (this.#hashes[place] === hash) return true;
+    this.#hashes[place] = hash;
+    return false;
+  }
+}
+
+/** Tells which texts come again, of many that come once. */
+export class Repeats {
+  readonly #came = new Came();
+
+  /** Whether it came before, as far as that is remembered. */
+  again(text: string): boolean {
+    return this.#came.again(hashOf(text));
   }
 }
 

@@ -1,26 +1,33 @@
 /**
  * Caches keys by the credential headers of a request. Extracting the token and hashing it costs
- * more than all other lookups of the key. So a minute's headers are mapped to their keys.
+ * more than all other lookups of the key. So a minute's headers are mapped to their keys, once they
+ * come again. Rule A242 (api/RULES.md).
  */
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { hashOfToken } from './keys.ts';
+import { Repeats } from './latest-values.ts';
 import type { ControlStore } from './store.ts';
 
 const KEPT_MS = 60_000;
 const KEPT_MAX = 10_000;
 const CHARACTERS_MAX = 256;
 
-/** A token and its key, of any status. */
-export type Credential = { readonly token: string; readonly keyId: Uuid };
+/** A token and its key, of any status. `caller` is for the reader of the key, and null at first. */
+export type Credential<C = unknown> = {
+  readonly token: string;
+  readonly keyId: Uuid;
+  caller: C | null;
+};
 
 /**
  * Tokens stay in memory only, and until the first request of a later minute. Tokens without a key
- * are not cached. The key itself is looked up each time, so that its end takes effect at once.
+ * are not cached. Whether a key has ended is asked each time, so that its end takes effect at once.
  */
-export class RecentTokens {
+export class RecentTokens<C = unknown> {
   readonly #store: Pick<ControlStore, 'keyByHash'>;
   readonly #tokenOf: (authorization: string, ownHeader: string) => string | null;
-  readonly #known = new Map<string, Credential>();
+  readonly #known = new Map<string, Credential<C>>();
+  readonly #repeats = new Repeats();
   #minute = 0;
 
   /**
@@ -41,7 +48,7 @@ export class RecentTokens {
   }
 
   /** Undefined if no key has this token, null without a token. Throws the errors of `tokenOf`. */
-  find(authorization: string, ownHeader: string, nowMs: EpochMs): Credential | null | undefined {
+  find(authorization: string, ownHeader: string, nowMs: EpochMs): Credential<C> | null | undefined {
     const minute = Math.floor(nowMs / KEPT_MS);
     if (minute !== this.#minute) this.#known.clear();
     this.#minute = minute;
@@ -52,8 +59,9 @@ export class RecentTokens {
     if (token === null) return null;
     const key = this.#store.keyByHash(hashOfToken(token));
     if (key === undefined) return undefined;
-    const credential = { token, keyId: key.id };
-    if (this.#known.size < KEPT_MAX && sent.length <= CHARACTERS_MAX) {
+    const credential = { token, keyId: key.id, caller: null };
+    const isShort = sent.length <= CHARACTERS_MAX;
+    if (this.#known.size < KEPT_MAX && isShort && this.#repeats.again(sent)) {
       this.#known.set(sent, credential);
     }
     return credential;

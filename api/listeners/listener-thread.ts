@@ -105,7 +105,7 @@ function authorize(http: HttpContext): Caller {
 }
 
 const admitNow = admitter({
-  store: { keys: { get: (id) => grants.ofKey(id)?.caller.key } },
+  keyNow: ({ key }) => grants.ofKey(key.id)?.caller.key,
   // The main thread serves sessions and organizations.
   sessions: null,
   organizations: null,

@@ -115,6 +115,17 @@ export class FrameDecoder {
   }
 }
 
+/** The JSON of an answer that `isAnswered`, as a view of the frame. */
+export function answerBytes({ type, bytes, at, end }: Frame): Uint8Array {
+  const jsonEnd = type === ANSWERED_WITH_LIMITS ? end - LIMITS_BYTES : end;
+  return new Uint8Array(bytes.buffer, bytes.byteOffset + at, jsonEnd - at);
+}
+
+/** The limits of an answer that `isAnswered`; null: it has none. */
+export function answerLimits({ type, bytes, end }: Frame): TradeLimitsLeft | null {
+  return type === ANSWERED_WITH_LIMITS ? readLimits(bytes, end - LIMITS_BYTES) : null;
+}
+
 const ANSWERED = 1;
 const REFUSED = 2;
 const NOT_TAKEN = 3;

@@ -138,6 +138,11 @@ export class Endpoint {
     }
   }
 
+  /** Bytes that have arrived and that `next` has not returned. */
+  get unreadBytes(): number {
+    return this.#frames.unreadBytes + this.#in.waiting;
+  }
+
   /** Whether bytes have come since `isReady`, or room for bytes that wait for it. */
   hasNews(): boolean {
     return this.#hasNews();

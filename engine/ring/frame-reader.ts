@@ -49,6 +49,11 @@ export class FrameReader {
     return frame;
   }
 
+  /** Bytes read from the ring that `next` has not returned. */
+  get unreadBytes(): number {
+    return this.#end - this.#start;
+  }
+
   /** Bytes that the next frame still needs. */
   #missing(): number {
     const have = this.#end - this.#start;

@@ -42,6 +42,13 @@ export class ShardEnds {
     return isReady;
   }
 
+  /** Bytes that have arrived and are not taken. */
+  get unreadBytes(): number {
+    let bytes = 0;
+    for (const end of this.#ends) bytes += end.unreadBytes;
+    return bytes;
+  }
+
   /** Blocks the thread until there may be news. */
   sleep(): void {
     if (!this.isReady()) this.#bell.sleep(this.#hasNews);

@@ -50,7 +50,7 @@ export class Cluster {
       ...{ name: 'test', node: name, etcd: [this.etcd.url], address: `https://${name}.example` },
       ...{ secretFile: this.secretFile, leaseSeconds: 20 },
     };
-    const env: Record<string, string> = { PAPERBOOK_DEFAULT_PLAN: 'basic' };
+    const env: Record<string, string> = { PAPERBOOK_DEFAULT_PLAN: 'basic', PAPERBOOK_SHARDS: '2' };
     if (isInCluster) env.PAPERBOOK_CLUSTER = JSON.stringify(settings);
     const place = { directory: path.join(this.directory, name), catalogFile, log: SILENT, env };
     return { catalogFile, ...(await startOnFeedClock(this.#t, place)) };

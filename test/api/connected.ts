@@ -6,6 +6,7 @@ import { Metrics } from '../../api/dispatch/metrics.ts';
 import { PacedRefusals } from '../../api/dispatch/paced-refusals.ts';
 import { RouteInvoker } from '../../api/dispatch/route-invoker.ts';
 import { createAuth } from '../../api/identity/auth.ts';
+import { keyNow } from '../../api/identity/key-access.ts';
 import type { Api, Json } from './support.ts';
 
 type Message = { param?: string; body?: unknown; organization?: string | null };
@@ -19,7 +20,8 @@ export async function connectTo(api: Api, method: string, path: string): Promise
   const calls = new RouteInvoker(route, {
     permit,
     admit: admitter({
-      ...{ store: identity, sessions, switches, organizations },
+      keyNow: (caller) => keyNow(identity, caller),
+      ...{ sessions, switches, organizations },
       realism: identity.realism,
     }),
     refusal: () => engine.refusal(),

@@ -137,13 +137,16 @@ export const COMMON: Record<string, Reach> = {
     return answer;
   },
   '500 internal_error': async (scenario) => {
-    const { users } = scenario.api.store;
+    const { keys, users } = scenario.api.store;
     const { get } = users;
-    users.get = () => {
+    const { requireCurrent } = keys;
+    const fail = () => {
       throw new Error('a fault that the test made');
     };
+    // A session asks for its user, and a key whether this node may serve it.
+    [users.get, keys.requireCurrent] = [fail, fail];
     const answer = await ask(scenario);
-    users.get = get;
+    [users.get, keys.requireCurrent] = [get, requireCurrent];
     return answer;
   },
 };

@@ -1,4 +1,4 @@
-/** A server in this process with two shards, on the feed's clock, whose prices may be seen. */
+/** A server in this process with one shard, on the feed's clock, whose prices may be seen. */
 import path from 'node:path';
 import type { Log } from '../../api/base/logger.ts';
 import { loadConfig } from '../../api/config/config.ts';
@@ -9,6 +9,7 @@ type Place = {
   directory: string;
   catalogFile: string;
   log: Log;
+  /** With `PAPERBOOK_SHARDS` where a test is about more than one shard. */
   env: Readonly<Record<string, string>>;
 };
 
@@ -25,7 +26,7 @@ export async function startOnFeedClock(
     {
       PAPERBOOK_PORT: '0',
       PAPERBOOK_ADMIN_PORT: '0',
-      PAPERBOOK_SHARDS: '2',
+      PAPERBOOK_SHARDS: '1',
       PAPERBOOK_CLOCK: 'feed',
       PAPERBOOK_VENUE_DATA: 'on',
       PAPERBOOK_DATA_DIR: dataDir,

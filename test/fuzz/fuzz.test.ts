@@ -47,6 +47,7 @@ test('whatever is sent, no 500, and the ledger verifies', async (t) => {
   const server = await startWhole(t, {
     PAPERBOOK_DURABILITY: 'commit',
     PAPERBOOK_LIMITS_ENFORCED: 'on',
+    PAPERBOOK_SHARDS: '2',
   });
   const callers = await Promise.all(
     Array.from({ length: CONNECTIONS }, (_, i) => newCaller(server, i)),

@@ -1,17 +1,18 @@
 /** `paperbook admin feeds`, `shards`, `problems`, `settle`, `adjust` and lists, as they are typed. */
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
-import test, { type ExecutionContext } from 'ava';
+import test from 'ava';
 import { startSimulator } from '../../feeds/simulator/server.ts';
-import { runHere, serveHere } from './run-here.ts';
+import { runHere, type Serving, serveHere } from './run-here.ts';
 import { Command, eventually, sharedServer, tempDir } from './server.ts';
 import { onTerminal } from './trader-commands.ts';
 
 type Simulator = Awaited<ReturnType<typeof startSimulator>>;
 
 /** A feed without a market does not dial. */
-function catalogOf(t: ExecutionContext, simulator: Simulator): string {
-  const file = path.join(tempDir(t), 'catalog.json');
+function catalogIn(directory: string, simulator: Simulator): string {
+  const file = path.join(directory, 'catalog.json');
   writeFileSync(file, JSON.stringify(simulator.catalog()));
   return file;
 }
@@ -23,7 +24,7 @@ test.serial(
     t.teardown(() => simulator.close());
     const { dataDir, adminUrl, stop } = await serveHere(t, {
       env: {
-        PAPERBOOK_CATALOG: catalogOf(t, simulator),
+        PAPERBOOK_CATALOG: catalogIn(tempDir(t), simulator),
         PAPERBOOK_FEEDS: JSON.stringify([
           { venue: 'venue_b', adapter: 'native', url: simulator.urls.venue_b },
         ]),
@@ -99,21 +100,64 @@ test.serial(
   },
 );
 
-test.serial('O18, O19: admin shards and problems are tables, or JSON', async (t) => {
+/** A server whose feed is down, for the tests of lists. They run one after another. */
+const DIRECTORY = mkdtempSync(path.join(tmpdir(), 'paperbook-lists-'));
+const ends: (() => unknown)[] = [];
+test.after.always(async () => {
+  for (const end of ends.reverse()) await end();
+  rmSync(DIRECTORY, { recursive: true });
+});
+let listing: Promise<Serving> | null = null;
+
+async function startListing(): Promise<Serving> {
   const simulator = await startSimulator({ seed: 1 });
-  const catalog = catalogOf(t, simulator);
+  const catalog = catalogIn(DIRECTORY, simulator);
   await simulator.close();
-  const { dataDir, adminUrl } = await serveHere(t, {
-    env: {
-      PAPERBOOK_SHARDS: '2',
-      PAPERBOOK_CATALOG: catalog,
-      PAPERBOOK_FEEDS: JSON.stringify([
-        { venue: 'venue_b', adapter: 'native', url: 'ws://127.0.0.1:9/feed' },
-      ]),
+  const url = `ws://127.0.0.1:9/${'long/'.repeat(20)}`;
+  return await serveHere(
+    { teardown: (end) => ends.push(end) },
+    {
+      dataDir: path.join(DIRECTORY, 'data'),
+      env: {
+        PAPERBOOK_SHARDS: '2',
+        PAPERBOOK_CATALOG: catalog,
+        PAPERBOOK_FEEDS: JSON.stringify([{ venue: 'venue_b', adapter: 'native', url }]),
+      },
     },
-  });
-  const admin = async (...args: string[]) =>
-    (await runHere(['admin', ...args, '--data-dir', dataDir, '--admin-url', adminUrl])).stdout;
+  );
+}
+
+/** `paperbook admin` at that server. */
+async function adminOfLists(...args: string[]) {
+  listing ??= startListing();
+  const { dataDir, adminUrl } = await listing;
+  return await runHere(['admin', ...args, '--data-dir', dataDir, '--admin-url', adminUrl]);
+}
+
+test.serial('O20: admin user list and key list print pages, and find users', async (t) => {
+  const names = ['ann', 'bob', 'cat'];
+  for (const name of names) await adminOfLists('user', 'create', '--email', `${name}@example.com`);
+  const first = await adminOfLists('user', 'list', '--limit', '2');
+  t.regex(first.stdout, /cat@example.com[\s\S]*bob@example.com/);
+  t.notRegex(first.stdout, /ann@example.com/);
+  const [, cursor] = /^more with --cursor (\S+), or --all\n$/.exec(first.stderr)!;
+  const second = await adminOfLists('user', 'list', '--limit', '2', '--cursor', cursor!);
+  t.regex(second.stdout, /ann@example.com/);
+  t.is(second.stderr, '');
+  const all = JSON.parse(
+    (await adminOfLists('user', 'list', '--all', '--limit', '1', '--json')).stdout,
+  );
+  t.deepEqual([all.users.length, all.nextCursor], [3, null]);
+  const found = JSON.parse(
+    (await adminOfLists('user', 'list', '--search', 'BOB', '--json')).stdout,
+  );
+  t.is(found.users.length, 1);
+  await adminOfLists('key', 'create', '--user', found.users[0].id, '--label', 'bot');
+  t.regex((await adminOfLists('key', 'list', '--user', found.users[0].id)).stdout, / bot /);
+});
+
+test.serial('O18, O19: admin shards and problems are tables, or JSON', async (t) => {
+  const admin = async (...args: string[]) => (await adminOfLists(...args)).stdout;
   const shards = (await admin('shards')).split('\n');
   t.regex(
     shards[0]!,
@@ -131,52 +175,14 @@ test.serial('O18, O19: admin shards and problems are tables, or JSON', async (t)
   t.true(log.some(({ level }: { level: string }) => level === 'warn'));
 });
 
-test.serial('O20: admin user list and key list print pages, and find users', async (t) => {
-  const { dataDir, adminUrl } = await serveHere(t);
-  const admin = (...args: string[]) =>
-    runHere(['admin', ...args, '--data-dir', dataDir, '--admin-url', adminUrl]);
-  const names = ['ann', 'bob', 'cat'];
-  for (const name of names) await admin('user', 'create', '--email', `${name}@example.com`);
-  const first = await admin('user', 'list', '--limit', '2');
-  t.regex(first.stdout, /cat@example.com[\s\S]*bob@example.com/);
-  t.notRegex(first.stdout, /ann@example.com/);
-  const [, cursor] = /^more with --cursor (\S+), or --all\n$/.exec(first.stderr)!;
-  const second = await admin('user', 'list', '--limit', '2', '--cursor', cursor!);
-  t.regex(second.stdout, /ann@example.com/);
-  t.is(second.stderr, '');
-  const all = JSON.parse((await admin('user', 'list', '--all', '--limit', '1', '--json')).stdout);
-  t.deepEqual([all.users.length, all.nextCursor], [3, null]);
-  const found = JSON.parse((await admin('user', 'list', '--search', 'BOB', '--json')).stdout);
-  t.is(found.users.length, 1);
-  await admin('key', 'create', '--user', found.users[0].id, '--label', 'bot');
-  t.regex((await admin('key', 'list', '--user', found.users[0].id)).stdout, / bot /);
-});
-
 test.serial('O6, O7, U12: lists are tables without --json, no wider than a terminal', async (t) => {
-  const feed = {
-    venue: 'venue_b',
-    adapter: 'native',
-    url: `ws://127.0.0.1:9/${'long/'.repeat(20)}`,
-  };
-  const env = { PAPERBOOK_FEEDS: JSON.stringify([feed]) };
-  const { dataDir, adminUrl } = await serveHere(t, { env });
-  const admin = async (...args: string[]) => {
-    const { stdout } = await runHere([
-      'admin',
-      ...args,
-      '--data-dir',
-      dataDir,
-      '--admin-url',
-      adminUrl,
-    ]);
-    return stdout;
-  };
+  const admin = async (...args: string[]) => (await adminOfLists(...args)).stdout;
   const { user } = JSON.parse(
-    await admin('user', 'create', '--email', 'ann@example.com', '--json'),
+    await admin('user', 'create', '--email', 'dan@example.com', '--json'),
   );
   await admin('key', 'create', '--user', user.id, '--label', 'bot');
   await admin('org', 'create', '--slug', 'acme', '--name', 'Acme');
-  t.regex(await admin('user', 'list'), new RegExp(`^USER +EMAIL .*\n${user.id} +ann@example.com `));
+  t.regex(await admin('user', 'list'), new RegExp(`^USER +EMAIL .*\n${user.id} +dan@example.com `));
   t.regex(await admin('key', 'list'), new RegExp(`^KEY +USER +LABEL .*\n\\S+ +${user.id} +bot `));
   t.regex(await admin('org', 'list'), /^ORGANIZATION +SLUG +NAME +MEMBERS .*\n\S+ +acme +Acme +0 /);
   const label = 'Northumberland Wanderers and District Association Club';

@@ -16,17 +16,7 @@ import { longTest } from '../long-test.ts';
 import { variantsOfRun } from '../model/seeds.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { runHere, serveHere } from './run-here.ts';
-import {
-  CLONE,
-  Command,
-  type Exit,
-  LISTENS,
-  type Place,
-  run,
-  type Server,
-  startFor,
-  tempDir,
-} from './server.ts';
+import { CLONE, Command, type Exit, LISTENS, type Place, run, tempDir } from './server.ts';
 
 for (const version of variantsOfRun(['22.17.1', '24.1.0', '20.20.2', '23.4.0'], 2)) {
   test.serial(`another version of Node, ${version}: one clear line, exit code 1`, async (t) => {
@@ -89,7 +79,7 @@ withOtherNode('another version of Node, and npm brought none: one clear line', (
 });
 
 test.serial('a port in use, and a directory in use: one clear line, exit code 1', async (t) => {
-  const server = await startFor(t, 'serve');
+  const server = await serveHere(t);
   await refusesSecond(t, server);
   const dataDir = path.join(tempDir(t), 'data');
   const [api, admin] = ['PAPERBOOK_PORT', 'PAPERBOOK_ADMIN_PORT'] as const;
@@ -109,13 +99,11 @@ test.serial('a port in use, and a directory in use: one clear line, exit code 1'
   }
   await stillAnswers(t, server);
   // Nothing is harmed.
-  await server.command.end('SIGKILL');
-  await stillAnswers(t, await serveHere(t, { dataDir: server.dataDir }));
+  await stillAnswers(t, await serveHere(t, { dataDir: server.crashed() }));
 });
 
 /** A second server on the same data directory. */
-async function refusesSecond(t: ExecutionContext, server: Server): Promise<void> {
-  const { dataDir } = server;
+async function refusesSecond(t: ExecutionContext, { dataDir }: Place): Promise<void> {
   const alias = path.join(tempDir(t), 'alias');
   symlinkSync(dataDir, alias);
   const starts = [
@@ -126,7 +114,7 @@ async function refusesSecond(t: ExecutionContext, server: Server): Promise<void>
   ] as const;
   for (const [name, same] of variantsOfRun(starts, 2)) {
     const exit = await runHere([name], { env: { PAPERBOOK_DATA_DIR: same } });
-    const holder = `is in use by another server (process ${server.command.pid})`;
+    const holder = `is in use by another server (process ${process.pid})`;
     refused(t, exit, 1, [`PAPERBOOK_DATA_DIR ${same} ${holder}: stop that one`]);
   }
 }

@@ -7,10 +7,10 @@
 import fs, { cpSync } from 'node:fs';
 import path from 'node:path';
 import { Readable } from 'node:stream';
-import type { ExecutionContext } from 'ava';
 import { run as runProgram } from '../../api/cli/program.ts';
 import { loadConfig } from '../../api/config/config.ts';
 import { startPaperbook, takeDataDir } from '../../api/main.ts';
+import type { Ending } from '../api/on-feed-clock.ts';
 import { type Env, type Exit, outerEnv, type Place, tempDir } from './server.ts';
 
 /** Events that a command listens to for as long as its process lives, also in place of others. */
@@ -31,7 +31,7 @@ export type Serving = Place & {
 
 /** `paperbook serve` in this process; it stops with the test. */
 export async function serveHere(
-  t: ExecutionContext,
+  t: Ending,
   { dataDir = path.join(tempDir(t), 'data'), env = {} }: { dataDir?: string; env?: Env } = {},
 ): Promise<Serving> {
   const ports = { PAPERBOOK_PORT: '0', PAPERBOOK_ADMIN_PORT: '0' };

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import type { Ending } from '../api/on-feed-clock.ts';
 import { productEntry } from './product.ts';
 
 /** How a process ended, and all that it printed. */
@@ -250,7 +251,7 @@ export async function startFor(
 }
 
 /** A directory that goes with the test. */
-export function tempDir(t: ExecutionContext): string {
+export function tempDir(t: Ending): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-'));
   t.teardown(() => rmSync(dir, { recursive: true }));
   return dir;

@@ -18,7 +18,10 @@ import {
   unmarked,
 } from './server.ts';
 
-/** The first test ends this demo and starts it again; the others take it as it then is. */
+/**
+ * The first test ends this demo and starts it again, and others take it as it then is. The last one
+ * ends it before the tests without a demo, since it ticks as long as it runs.
+ */
 const DIRECTORY = mkdtempSync(path.join(tmpdir(), 'paperbook-start-'));
 let demo: Server | null = null;
 const startDemo = async (): Promise<Server> => {
@@ -243,6 +246,29 @@ longTest.serial('a resting limit order fills when the price moves', async (t) =>
   t.is(centsOf(trade.costDollars), 7 * filled.fillPriceCents);
 });
 
+test.serial('O35: demo prints JSON lines in a journal, without the key and the link', async (t) => {
+  const { command: before, dataDir } = await sharedDemo();
+  await before.end('SIGKILL');
+  demo = null;
+  const file = path.join(tempDir(t), 'journal');
+  const journal = 'JOURNAL_STREAM=$(stat -Lc %d:%i /proc/$$/fd/1)';
+  const args = ['-c', `exec >'${file}' 2>&1; export ${journal}; exec "$@"`, 'sh'];
+  const launcher = { program: 'sh', args, takesCommand: true };
+  const env = { PAPERBOOK_DATA_DIR: dataDir };
+  const command = new Command(['demo', '--empty'], { env, launcher });
+  t.teardown(() => command.endGroup());
+  const printed = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+  await eventually('the server', async () => (printed().includes('"listening"') ? true : null));
+  t.is((await command.end('SIGTERM')).code, 0);
+  const lines = printed()
+    .trimEnd()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.regex(lines.find(({ msg }) => msg === 'listening').baseUrl, /^http:/);
+  t.like(lines.at(-1), { level: 'info', msg: 'stopped', reason: 'SIGTERM' });
+  t.notRegex(printed(), /svc_sk_|\/enter\//);
+});
+
 test.serial('U2, paperbook serve: starts bare and stops on SIGTERM', async (t) => {
   const server = await startFor(t, 'serve');
   const status = await fetch(`${server.baseUrl}/status`);
@@ -339,26 +365,6 @@ longTest.serial('O23: a stop is told in the journal, too', async (t) => {
   const lines = await linesOfServe(t, {}, 'SIGTERM');
   const messages = lines.map((line) => JSON.parse(line).msg);
   for (const msg of ['stopping', 'stopped']) t.true(messages.includes(msg), msg);
-});
-
-test.serial('O35: demo prints JSON lines in a journal, without the key and the link', async (t) => {
-  const file = path.join(tempDir(t), 'journal');
-  const journal = 'JOURNAL_STREAM=$(stat -Lc %d:%i /proc/$$/fd/1)';
-  const args = ['-c', `exec >'${file}' 2>&1; export ${journal}; exec "$@"`, 'sh'];
-  const launcher = { program: 'sh', args, takesCommand: true };
-  const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data') };
-  const command = new Command(['demo', '--empty'], { env, launcher });
-  t.teardown(() => command.endGroup());
-  const printed = () => (existsSync(file) ? readFileSync(file, 'utf8') : '');
-  await eventually('the server', async () => (printed().includes('"listening"') ? true : null));
-  t.is((await command.end('SIGTERM')).code, 0);
-  const lines = printed()
-    .trimEnd()
-    .split('\n')
-    .map((line) => JSON.parse(line));
-  t.regex(lines.find(({ msg }) => msg === 'listening').baseUrl, /^http:/);
-  t.like(lines.at(-1), { level: 'info', msg: 'stopped', reason: 'SIGTERM' });
-  t.notRegex(printed(), /svc_sk_|\/enter\//);
 });
 
 test.serial('a log that cannot be written is lost, and stops nothing', async (t) => {

@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync, truncateSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import { openDataDir } from '../../api/data-dir/data-dir.ts';
 import { goOn, stoppedServer } from '../api/stopped-server.ts';
 import { longTest } from '../long-test.ts';
 import { runHere, serveHere } from './run-here.ts';
@@ -77,8 +78,10 @@ test.serial('D33: rebuild says what it did, and not beside a server', async (t) 
     stdout,
     /^shard-0: was wrong: .*was cut short.*\nshard-0: rebuilt from \d+ facts; the old file is \S+data\.mdb\.replaced-1\n$/,
   );
-  const { dataDir: used } = await serveHere(t);
-  const refused = await runHere(['rebuild', used]);
+  // As a server does.
+  const used = await openDataDir(dataDir, { wanted: 1, byDefault: 1 });
+  const refused = await runHere(['rebuild', dataDir]);
+  await used.release();
   t.is(refused.code, 1);
   t.regex(
     refused.stderr,

@@ -77,35 +77,39 @@ test('R9: book_depth gives an equal stateHash on 1, 2 and 3 shards', async (t) =
   }
 });
 
-test.serial('R15: PAPERBOOK_FILL_MODEL chooses the fill model of a replay', async (t) => {
-  const yesAsks = [
-    [43, 100],
-    [45, 50],
-  ];
-  const snapshot = { type: 'snapshot', market: 'A', status: 'open', yesBids: [[40, 5]], yesAsks };
-  const { work, feed, catalog, orders } = files(t, {
-    feed: [HEADER, feedLine(at(0), snapshot)],
-    orders: [
-      { at: at(1), account: 'ann', order: { idempotencyKey: 'k', ...buy('A', 'yes', 120) } },
-      { at: at(2), account: 'ann', order: { idempotencyKey: 'l', ...buy('A', 'yes', 120) } },
-    ],
-  });
-  const trades = path.join(work, 'trades.csv');
-  const args = [feed, '--catalog', catalog, '--orders', orders, '--trades', trades, '--json'];
-  const entries = async (env: Record<string, string>) => {
-    const exit = await replayHere(env, args);
-    t.is(exit.code, 0, exit.stderr);
-    const { refused } = JSON.parse(exit.stdout).orders;
-    return [refused, ...tradeRows(trades).map((trade) => trade.entryCents)];
-  };
-  t.deepEqual(await entries({}), [{}, '43', '43']);
-  // 100 at 43 and 20 at 45: 43.33. Of the 30 that are left a second order for 120 gets none.
-  const depth = await entries({ PAPERBOOK_FILL_MODEL: 'book_depth' });
-  t.deepEqual(depth, [{ no_liquidity: 1 }, '44']);
-  const wrong = await replayHere({ PAPERBOOK_FILL_MODEL: 'deep' }, args);
-  t.is(wrong.code, 2);
-  t.regex(wrong.stderr, /PAPERBOOK_FILL_MODEL must be one of top_of_book, book_depth/);
-});
+test.serial(
+  'R15: PAPERBOOK_FILL_MODEL chooses the fill model of a replay, and --fill-model before it',
+  async (t) => {
+    const yesAsks = [
+      [43, 100],
+      [45, 50],
+    ];
+    const snapshot = { type: 'snapshot', market: 'A', status: 'open', yesBids: [[40, 5]], yesAsks };
+    const { work, feed, catalog, orders } = files(t, {
+      feed: [HEADER, feedLine(at(0), snapshot)],
+      orders: [
+        { at: at(1), account: 'ann', order: { idempotencyKey: 'k', ...buy('A', 'yes', 120) } },
+        { at: at(2), account: 'ann', order: { idempotencyKey: 'l', ...buy('A', 'yes', 120) } },
+      ],
+    });
+    const trades = path.join(work, 'trades.csv');
+    const args = [feed, '--catalog', catalog, '--orders', orders, '--trades', trades, '--json'];
+    const entries = async (env: Record<string, string>, ...more: string[]) => {
+      const exit = await replayHere(env, [...args, ...more]);
+      t.is(exit.code, 0, exit.stderr);
+      const { refused } = JSON.parse(exit.stdout).orders;
+      return [refused, ...tradeRows(trades).map((trade) => trade.entryCents)];
+    };
+    const flag = ['--fill-model', 'top_of_book'];
+    t.deepEqual(await entries({ PAPERBOOK_FILL_MODEL: 'book_depth' }, ...flag), [{}, '43', '43']);
+    // 100 at 43 and 20 at 45: 43.33. Of the 30 that are left a second order for 120 gets none.
+    const depth = await entries({ PAPERBOOK_FILL_MODEL: 'book_depth' });
+    t.deepEqual(depth, [{ no_liquidity: 1 }, '44']);
+    const wrong = await replayHere({ PAPERBOOK_FILL_MODEL: 'deep' }, args);
+    t.is(wrong.code, 2);
+    t.regex(wrong.stderr, /PAPERBOOK_FILL_MODEL must be one of top_of_book, book_depth/);
+  },
+);
 
 test.serial('R15, W74: PAPERBOOK_SETTLE_ON chooses the word that pays in a replay', async (t) => {
   const place = { adapter: 'kalshi' };

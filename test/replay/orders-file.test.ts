@@ -1,39 +1,39 @@
 /** What an orders file means: its accounts, its order among the frames, and the ids of what it makes. */
 import { createHash } from 'node:crypto';
 import test from 'ava';
+import { readOrdersFile } from '../../api/cli/orders-file.ts';
 import { accountIdOf, orderIdOf } from '../../api/cli/replay-ids.ts';
 import type { ReplaySummary } from '../../api/cli/summary.ts';
+import { collect } from '../feeds/golden.ts';
 import { files, ORDER } from './files.ts';
 import { command, feedLine, figures, HEADER, run, tradeRows } from './harness.ts';
 import { at, buy, quote } from './scenario.ts';
 
-test('R3: an account is a name of 1 to 128 characters, and begins with the start balance', async (t) => {
+test('R3, R5: an account is a name, begins with the start balance, has no hard trade limits, and cancels limit orders of its own', async (t) => {
   const longest = 'x'.repeat(128);
-  const summary = await run(files(t, { orders: [{ ...ORDER, account: longest }] }));
+  const many = Array.from({ length: 120 }, (_, number) => {
+    const order = { idempotencyKey: `k${number}`, ...buy('A', 'yes', 1) };
+    return { ...ORDER, account: 'many', order };
+  });
+  const cancel = (key: string) => ({ at: at(1), account: 'ann', cancel: key });
+  const cancels = [cancel('nothing'), cancel('k'), { ...cancel('k'), account: 'bob' }];
+  const orders = [{ ...ORDER, account: longest }, ...many, ORDER, ...cancels];
+  const summary = await run(files(t, { orders }));
+  t.like(summary.orders, { executed: 122, refused: { order_not_found: 3 } });
   t.deepEqual(
     summary.accounts.map(({ account, balanceDollars }) => [account, balanceDollars]),
-    [[longest, 99_995.7]],
+    [
+      ['ann', 99_995.7],
+      ['bob', 100_000],
+      ['many', 99_948.4],
+      [longest, 99_995.7],
+    ],
   );
   for (const account of ['', `${longest}x`]) {
     const made = files(t, { orders: [{ ...ORDER, account }] });
-    await t.throwsAsync(run(made), { message: /line 1: account must/ });
+    const reading = collect(readOrdersFile(made.orders));
+    await t.throwsAsync(reading, { message: /line 1: account must/ });
   }
-});
-
-test('R3: an account of a replay is without hard trade limits', async (t) => {
-  const orders = Array.from({ length: 120 }, (_, number) => {
-    const order = { idempotencyKey: `k${number}`, ...buy('A', 'yes', 1) };
-    return { ...ORDER, order };
-  });
-  const { executed, refused } = (await run(files(t, { orders }))).orders;
-  t.deepEqual({ executed, refused }, { executed: 120, refused: {} });
-});
-
-test('R5: a cancel of a key that placed no limit order is refused', async (t) => {
-  const cancel = (key: string) => ({ at: at(1), account: 'ann', cancel: key });
-  const orders = [ORDER, cancel('nothing'), cancel('k'), { ...cancel('k'), account: 'bob' }];
-  const summary = await run(files(t, { orders }));
-  t.deepEqual(summary.orders.refused, { order_not_found: 3 });
 });
 
 test('R7: at one instant frames come first, and after the last one orders have their own time', async (t) => {
@@ -83,7 +83,6 @@ test('R1, R10: the command prints the summary, in which a replayed key counts no
   );
   t.deepEqual([code, stderr], [0, '']);
   const printed: ReplaySummary = JSON.parse(stdout);
-  t.deepEqual(figures(printed), figures(await run(made)));
   const { stateHash, elapsedMs, ticksPerSecond, ...rest } = printed;
   t.regex(stateHash, /^[0-9a-f]{64}$/);
   t.true(Number.isInteger(elapsedMs) && Number.isInteger(ticksPerSecond));

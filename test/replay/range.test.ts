@@ -51,10 +51,6 @@ test.serial('R40: options that cannot be read, or say nothing there', async (t) 
     t.deepEqual([exit.code, exit.stdout], [2, '']);
     t.regex(exit.stderr, said);
   }
-  const args = ['feed', 'replay', feed, '--catalog', catalog, '--json'];
-  const hashOf = async (model: string) =>
-    JSON.parse((await runHere([...args, '--fill-model', model])).stdout).stateHash;
-  t.not(await hashOf('book_depth'), await hashOf('top_of_book'));
 });
 
 test('R41: a terminal shows frames, rate, share and time left; a file shows nothing', (t) => {

@@ -1,3 +1,8 @@
 import { playFiles } from '../room.ts';
 
-await playFiles('test/api/operations', 'test/api/openapi');
+await playFiles(
+  'test/api/operations',
+  'test/api/openapi',
+  'test/api/identity',
+  'test/api/dispatch',
+);

@@ -5,7 +5,15 @@ await playFiles(
   'test/process/admin-feeds.test.ts',
   'test/process/catalog.test.ts',
   'test/process/completion.test.ts',
+  'test/process/data-dir.test.ts',
+  'test/process/disk.test.ts',
+  'test/process/limits.test.ts',
+  'test/process/nginx.test.ts',
+  'test/process/refusals.test.ts',
+  'test/process/secrets.test.ts',
   'test/process/trader-records.test.ts',
   'test/process/upkeep.test.ts',
-  'test/process/refusals.test.ts',
+  'test/process/verify.test.ts',
+  // It has a demo, which ticks until the room ends.
+  'test/process/client-examples.test.ts',
 );

@@ -83,7 +83,7 @@ export function kalshiApi({ context, shared }: KalshiApiParts): KalshiApi {
     }),
   ];
   const admit = admitter({
-    store: { keys: { get: (id) => signatures.keyOf(id) } },
+    keyNow: ({ key }) => signatures.keyOf(key.id),
     // A signature is the only credential, and its account the only one.
     ...{ sessions: null, organizations: null, switches, realism: identity.realism },
   });

@@ -120,7 +120,7 @@ export class Signatures {
     const known = this.#callers.get(key);
     if (known?.of === user) return known.caller;
     const base = { user, key: asKey(key), credentialId: key.id, scopes: SCOPES } as const;
-    const caller: KeyCaller = { ...base, placedVia: 'api', token: '' };
+    const caller: KeyCaller = { ...base, placedVia: 'api', token: '', seen: null };
     this.#callers.set(key, { of: user, caller });
     return caller;
   }

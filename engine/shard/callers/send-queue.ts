@@ -7,6 +7,7 @@
 import { Fifo } from '../../base/fifo.ts';
 import { invariant } from '../../base/invariant.ts';
 import { type Control, type Packed, type Sent, ticksIn } from '../../format/codec.ts';
+import type { TradeLimitsLeft } from '../../rules/limits-left.ts';
 import type {
   Command,
   LevelsTick,
@@ -23,6 +24,8 @@ import { wholeQuote } from './merge-quote.ts';
 export interface ReplyHandler<T = Reply> {
   resolve(answer: T): void;
   reject(error: Error): void;
+  /** If it is there, it gets an answer in place of `resolve`: JSON, whose bytes others use later. */
+  resolveBytes?(json: Uint8Array, limits: TradeLimitsLeft | null): void;
 }
 
 export class SendQueue {

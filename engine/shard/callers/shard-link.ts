@@ -7,15 +7,15 @@ import { Fifo } from '../../base/fifo.ts';
 import { invariant } from '../../base/invariant.ts';
 import { ByteWriter } from '../../format/bytes.ts';
 import { FrameDecoder, type Sent, writeMessage } from '../../format/codec.ts';
+import type { Frame } from '../../format/frame.ts';
 import type { Endpoint } from '../../ring/endpoint.ts';
-import type { Reply } from '../../rules/messages.ts';
 import type { ReplyHandler } from './send-queue.ts';
 
 /** Answers passed on before the event loop serves other callers. */
 const ANSWERS_A_TURN = 512;
 
-/** Gets the answer to one request; null: the disk has no room for the command. */
-type Answer = (waiter: ReplyHandler, reply: Reply | null) => void;
+/** Passes on the answer to one request: a frame, which is valid until it returns. */
+type Answer = (waiter: ReplyHandler, frame: Frame, decoder: FrameDecoder) => void;
 
 export class ShardLink {
   readonly #end: Endpoint;
@@ -52,10 +52,10 @@ export class ShardLink {
     this.#end.flush();
     let answers = 0;
     for (; answers < ANSWERS_A_TURN && this.#end.isReady(); answers++) {
-      const reply = this.#decoder.reply(this.#end.next());
+      const frame = this.#end.next();
       const waiter = this.#waiting.shift();
       invariant(waiter !== undefined, 'a shard answered more than it was asked');
-      answer(waiter, reply);
+      answer(waiter, frame, this.#decoder);
     }
     return answers;
   }

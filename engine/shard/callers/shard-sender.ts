@@ -2,9 +2,17 @@
  * One thread's messages to a shard, and the shard's answers. Messages of one turn are sent together.
  * Both directions are bounded. Rules D6, D7 (engine/RULES.md).
  */
-import type { Control, Packed } from '../../format/codec.ts';
+import {
+  answerBytes,
+  answerLimits,
+  type Control,
+  type FrameDecoder,
+  isAnswered,
+  type Packed,
+} from '../../format/codec.ts';
+import type { Frame } from '../../format/frame.ts';
 import type { Endpoint } from '../../ring/endpoint.ts';
-import type { Command, Reply, Tick } from '../../rules/messages.ts';
+import type { Command, Tick } from '../../rules/messages.ts';
 import type { Query } from '../../rules/queries.ts';
 import { AT_ITS_LIMIT, Unavailable } from '../../threads/unavailable.ts';
 import { QueueBound } from './queue-bound.ts';
@@ -117,8 +125,13 @@ export class ShardSender {
     this.#bound.measure();
   }
 
-  readonly #answer = (waiter: ReplyHandler, reply: Reply | null): void => {
+  readonly #answer = (waiter: ReplyHandler, frame: Frame, decoder: FrameDecoder): void => {
     this.#bound.answered();
+    if (waiter.resolveBytes !== undefined && isAnswered(frame)) {
+      waiter.resolveBytes(answerBytes(frame), answerLimits(frame));
+      return;
+    }
+    const reply = decoder.reply(frame);
     if (reply === null) waiter.reject(this.#options.diskFull());
     else waiter.resolve(reply);
   };

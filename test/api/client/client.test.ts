@@ -10,7 +10,8 @@ import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { type Client, createClient, type OrderRequest, RefusedError } from 'paperbook/client';
 import { ROWS } from '../../../api/client/client.ts';
-import { CLIENT_FILES, generateClient } from '../../../api/client/generate.ts';
+import { CLIENT_FILES } from '../../../api/client/client-files.ts';
+import { generateClient } from '../../../api/client/generate.ts';
 import { longTest } from '../../long-test.ts';
 import { type Json, startApi } from '../support.ts';
 

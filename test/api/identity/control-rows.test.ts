@@ -3,10 +3,12 @@ import { closeSync, openSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
+import type { HttpContext } from '../../../api/http/http-context.ts';
 import { ControlRows } from '../../../api/identity/control-rows.ts';
 import { ControlDamage, ControlTable } from '../../../api/identity/control-table.ts';
 import { openControlTables } from '../../../api/identity/control-tables.ts';
 import { type Change, ControlWriter } from '../../../api/identity/control-writer.ts';
+import { keyNow, keyReader } from '../../../api/identity/key-access.ts';
 import { newKey } from '../../../api/identity/keys.ts';
 import { OwnedIds, ownedKey } from '../../../api/identity/owned-ids.ts';
 import { newSession } from '../../../api/identity/sessions.ts';
@@ -242,6 +244,31 @@ test('new sessions end the idle ones, however many there are', async (t) => {
   );
   t.is(store.sessions.byFamily(live.familyHash)?.id, live.id);
   t.is(store.sessions.ofUser(uuidOf(8)).length, 5);
+});
+
+test('A19: the caller of a key is the same object until key or owner changes', async (t) => {
+  const store = new ControlStore(tempDir(t));
+  t.teardown(() => store.close());
+  const user = newUser({ email: 'ann@b.c' }, NOON_MS);
+  await store.addUser(user);
+  const { key, token } = newKey(user.id, {}, 'cli', NOON_MS);
+  await store.putKey(key);
+  const read = keyReader(store, (error) => t.fail(String(error)));
+  const onlyHeader = (name: string) => (name === 'x-service-key' ? token : '');
+  const caller = () => read({ onlyHeader } as unknown as HttpContext)!;
+  caller();
+  const first = caller();
+  t.is(caller(), first);
+  t.is(keyNow(store, first), first.key);
+  const renamed = await store.changeUser(user.id, { private: true });
+  const second = caller();
+  t.is(second.user, renamed);
+  t.is(caller(), second);
+  const revoked = { ...second.key, revokedAtMs: NOON_MS };
+  const revoking = store.putKey(revoked);
+  t.is(keyNow(store, second), revoked);
+  t.throws(caller, { code: 'invalid_token' });
+  await revoking;
 });
 
 test('D24, D70: a damaged row is an error of those who ask for it, and of the check', async (t) => {

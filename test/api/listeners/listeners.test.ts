@@ -16,12 +16,17 @@ import {
   type Connection,
   isServedThere,
   sharedTwo,
-  startTwo,
 } from './two-listeners.ts';
 
 const FAILING = new URL('./failing-listener.ts', import.meta.url).href;
 
-const shared = sharedTwo();
+const DIRECTORY = mkdtempSync(path.join(tmpdir(), 'paperbook-fail-'));
+/** Once it is there, the further listener of a server that began with `failing` fails. */
+const FAIL = path.join(DIRECTORY, 'fail');
+test.after.always(() => rmSync(DIRECTORY, { recursive: true }));
+
+/** The last test but one makes a listener of it fail. */
+const shared = sharedTwo({}, failing);
 /** It refuses what is over the limits of requests, and its last test ends it. */
 const limited = sharedTwo({ PAPERBOOK_LIMITS_ENFORCED: 'on' });
 
@@ -29,6 +34,19 @@ const buy = (instrumentId: string, key: string, more: object = {}) => ({
   ...{ action: 'buy', type: 'market', idempotencyKey: key, instrumentId, side: 'yes', count: 1 },
   ...more,
 });
+
+/** Threads that begin meanwhile fail as `FAIL` says. */
+async function failing<T>(start: () => Promise<T>): Promise<T> {
+  const { NODE_OPTIONS = '' } = process.env;
+  process.env.TEST_FAIL_LISTENER = FAIL;
+  process.env.NODE_OPTIONS = `${NODE_OPTIONS} --import=${FAILING}`;
+  try {
+    return await start();
+  } finally {
+    process.env.NODE_OPTIONS = NODE_OPTIONS;
+    delete process.env.TEST_FAIL_LISTENER;
+  }
+}
 
 /** An answer without what is of one request alone. */
 function comparable({ status, headers, text }: Answered) {
@@ -380,18 +398,10 @@ test.serial('J45, J18: the stream is the same over every listener', async (t) =>
 });
 
 test.serial('A135, J18: a listener that fails comes back, while the others serve', async (t) => {
-  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-fail-'));
-  t.teardown(() => rmSync(directory, { recursive: true }));
-  const file = path.join(directory, 'fail');
-  const { NODE_OPTIONS = '' } = process.env;
-  process.env.TEST_FAIL_LISTENER = file;
-  process.env.NODE_OPTIONS = `${NODE_OPTIONS} --import=${FAILING}`;
-  t.teardown(() => {
-    process.env.NODE_OPTIONS = NODE_OPTIONS;
-    delete process.env.TEST_FAIL_LISTENER;
-  });
-  const server = await startTwo(t);
-  const { origin, instrumentIds, errors } = server;
+  const server = await shared();
+  const { origin, instrumentIds, errors, paperbook } = server;
+  t.deepEqual(errors, []);
+  paperbook.engine.tick(quoteTick({ atMs: paperbook.engine.nowMs() + 1 }));
   const [id] = instrumentIds as [string];
   const caller = await server.newcomer();
   const { main, further, token } = caller;
@@ -418,7 +428,7 @@ test.serial('A135, J18: a listener that fails comes back, while the others serve
     }
     return 200;
   })();
-  writeFileSync(file, '');
+  writeFileSync(FAIL, '');
   while (errors.length === 0) await sleep(10);
   t.regex(errors[0]!, /listener 1 failed.*planted/);
   // Some of so many connections are of the listener that has failed.

@@ -86,7 +86,7 @@ export function connect(t: Ending, origin: string, ownToken: string): Connection
 const threadOf = ({ headers }: Answered) => String(headers['x-request-id']).split('-')[0]!;
 
 export async function startTwo(t: Ending, env: Record<string, string> = {}): Promise<TwoListeners> {
-  const server = await startWhole(t, { PAPERBOOK_LISTENERS: '2', ...env });
+  const server = await startWhole(t, { PAPERBOOK_LISTENERS: '2', PAPERBOOK_SHARDS: '2', ...env });
   const { identity } = server.paperbook;
   const newUserWithKey = async (plan: Plan) => {
     const user = newUser({ email: `u${Math.random()}@example.com`, plan }, Date.now());
@@ -108,15 +108,22 @@ export async function startTwo(t: Ending, env: Record<string, string> = {}): Pro
   return { ...server, newcomer };
 }
 
-/** One server for the tests of a file, which run one after another; it ends after the last. */
-export function sharedTwo(env: Record<string, string> = {}): () => Promise<TwoListeners> {
+/**
+ * One server for the tests of a file, which run one after another; it ends after the last.
+ *
+ * @param around called with what starts it
+ */
+export function sharedTwo(
+  env: Record<string, string> = {},
+  around = (start: () => Promise<TwoListeners>) => start(),
+): () => Promise<TwoListeners> {
   const ends: (() => unknown)[] = [];
   test.after.always(async () => {
     for (const end of ends.reverse()) await end();
   });
   let server: Promise<TwoListeners> | null = null;
   return () => {
-    server ??= startTwo({ teardown: (end) => ends.push(end) }, env);
+    server ??= around(() => startTwo({ teardown: (end) => ends.push(end) }, env));
     return server;
   };
 }

@@ -72,10 +72,13 @@ type Setup = {
   entry?: object;
   file?: string;
   module?: URL;
+  /** Left out: its discovery begins. */
+  starts?: false;
 };
 
 /** What of a server discovery needs. */
-async function serverIn(t: ExecutionContext, { venue, dir, entry = {}, file, module }: Setup) {
+async function serverIn(t: ExecutionContext, setup: Setup) {
+  const { venue, dir, entry = {}, file, module, starts = true } = setup;
   const fields = { venue: 'venue_a', adapter: 'kalshi', url: venue.url, series: ['KXBTC15M'] };
   const { discover: entries } = loadConfig(
     { PAPERBOOK_DISCOVER: JSON.stringify([{ ...fields, ...entry }]) },
@@ -103,7 +106,7 @@ async function serverIn(t: ExecutionContext, { venue, dir, entry = {}, file, mod
     ...{ ...files, entries, catalog, nowMs: () => clock.ms },
     ...{ log, module: module ?? DISCOVERY },
   });
-  discovery.start();
+  if (starts) discovery.start();
   let isOpen = true;
   const close = async () => {
     if (!isOpen) return;
@@ -127,7 +130,7 @@ async function serverIn(t: ExecutionContext, { venue, dir, entry = {}, file, mod
 const soon = (quarters = 1) => (Math.ceil(Date.now() / (15 * 60_000)) + quarters) * 15 * 60_000;
 const tickerOf = ({ ticker }: Json) => String(ticker);
 
-test('K50, K53: new markets of a series are found, tradable, and there after a restart', async (t) => {
+test('K50, K53, K68: new markets of a series are found, tradable, and there after a restart; instruments that stay are the same objects in the next catalog', async (t) => {
   const [venue, dir] = [await venueOf(t), tempDir(t)];
   const [first, second, other] = [quarter(soon()), quarter(soon(2)), quarter(soon(), 'KXETH15M')];
   const far = quarter(soon() + 200 * HOUR_MS);
@@ -142,14 +145,23 @@ test('K50, K53: new markets of a series are found, tradable, and there after a r
   });
   const entry = server.view.instruments()[0]!;
   t.true(server.view.isTradable(entry, soon() - 60_000));
+  const [taken] = server.taken.at(-1)!.instruments;
   t.is(server.taken.at(-1)!.instruments.length, 1);
 
   venue.markets = [second, far];
   const before = server.taken.length;
   await server.discovery.runNow();
+  const same = () => server.taken.at(-1)!.instruments.find(({ id }) => id === taken!.id)!;
+  t.is(same(), taken!);
+  t.is(server.view.instrument(taken!.id), entry);
   t.deepEqual(server.listed(), [first, second].map(tickerOf), 'a shorter list takes nothing away');
   await server.discovery.runNow();
   t.is(server.taken.length, before + 1, 'nothing new is no new catalog');
+  const closesAt = new Date(soon() + 60_000).toISOString();
+  venue.markets = [{ ...first, close_time: closesAt }, far];
+  await server.discovery.runNow();
+  t.is(same().closesAt, closesAt);
+  t.is(server.view.instrument(taken!.id)!.closesAtMs, Date.parse(closesAt));
   const numbers = server.catalog.current.marketNames;
   await server.close();
 
@@ -160,31 +172,6 @@ test('K50, K53: new markets of a series are found, tradable, and there after a r
   await again.discovery.runNow();
   t.like(again.discovery.statuses()[0], { found: 0, problem: null }, 'an empty list is one');
   t.is(again.listed().length, 2);
-});
-
-test('K68: instruments that stay are the same objects in the next catalog', async (t) => {
-  const [venue, dir] = [await venueOf(t), tempDir(t)];
-  const [first, second] = [quarter(soon()), quarter(soon(2))];
-  venue.markets = [first];
-  const server = await serverIn(t, { venue, dir });
-  await server.discovery.runNow();
-  const [before] = server.taken.at(-1)!.instruments;
-  const [shown] = server.view.instruments();
-  venue.markets = [first, second];
-  await server.discovery.runNow();
-  const now = server.taken.at(-1)!.instruments;
-  t.is(now.length, 2);
-  t.is(
-    now.find(({ id }) => id === before!.id),
-    before,
-  );
-  t.is(server.view.instrument(before!.id), shown);
-  const closesAt = new Date(soon() + 60_000).toISOString();
-  venue.markets = [{ ...first, close_time: closesAt }, second];
-  await server.discovery.runNow();
-  const changed = server.taken.at(-1)!.instruments.find(({ id }) => id === before!.id)!;
-  t.is(changed.closesAt, closesAt);
-  t.is(server.view.instrument(before!.id)!.closesAtMs, Date.parse(closesAt));
 });
 
 test('K54: what a venue cannot tell is said, without what is secret, and takes nothing away', async (t) => {
@@ -428,7 +415,7 @@ test('K55: a stop amid a write leaves what was there', async (t) => {
   const retired = path.join(dir, 'retired.jsonl');
   t.true(!existsSync(retired) || readFileSync(retired, 'utf8') === '');
   writeFileSync(retired, '{"over":"ins_');
-  const again = await serverIn(t, { venue, dir });
+  const again = await serverIn(t, { venue, dir, starts: false });
   t.is(again.listed().length, 1);
 });
 

@@ -122,7 +122,7 @@ async function play(t: ExecutionContext) {
   t.teardown(() => rmSync(directory, { recursive: true }));
   const catalogFile = path.join(directory, 'catalog.json');
   writeFileSync(catalogFile, catalogOf('scheduled'));
-  const place = { directory, catalogFile, log: SILENT, env: {} };
+  const place = { directory, catalogFile, log: SILENT, env: { PAPERBOOK_SHARDS: '2' } };
   const { paperbook, dataDir } = await startOnFeedClock(t, place);
   const user = newUser({ email: 'a@example.com', plan: 'basic' }, 1);
   await paperbook.identity.addUser(user);

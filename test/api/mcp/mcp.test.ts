@@ -233,13 +233,19 @@ test('A180: what is not one message is refused, and a stream of changes is not t
       body: JSON.stringify(body),
     });
     const text = await response.text();
-    return { status: response.status, json: text === '' ? null : JSON.parse(text) };
+    const bytes = response.headers.get('content-length');
+    return { status: response.status, bytes, json: text === '' ? null : JSON.parse(text) };
   };
   const listen = await send({ jsonrpc: '2.0', id: 7, method: 'subscriptions/listen', params: {} });
   t.is(listen.status, 404);
   t.like(listen.json, { id: 7, error: { code: -32601 } });
   t.is((await send([{ jsonrpc: '2.0', id: 1, method: 'ping' }])).status, 400);
-  t.is((await send({ jsonrpc: '2.0', method: 'notifications/initialized' })).status, 202);
+  const notified = await send({ jsonrpc: '2.0', method: 'notifications/initialized' });
+  t.like(
+    notified,
+    { status: 202, bytes: '0' },
+    'else a caller waits for the end of the connection',
+  );
   t.is((await api.page('GET', '/mcp', { token: api.token })).status, 405);
   t.is((await api.page('POST', '/mcp', { token: null, body: {} })).status, 401);
 });

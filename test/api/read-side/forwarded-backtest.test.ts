@@ -190,10 +190,12 @@ test('Z12, Z14: without a history it is not configured; while ten run it is 503'
 /** Threads that do with each task as its `directory` says. */
 const MOODY = `
   import { parentPort } from 'node:worker_threads';
+  const cell = new Int32Array(new SharedArrayBuffer(4));
   parentPort.on('message', ({ id, question: { directory } }) => {
     const kept = [];
     while (directory === 'memory') kept.push(Array.from({ length: 100_000 }, () => ({})));
-    while (directory === 'time') kept.length = 0;
+    // Endless, and without work for a processor.
+    while (directory === 'time') Atomics.wait(cell, 0, 0, 20);
     if (directory === 'fail') throw new Error('planted');
     parentPort.postMessage({ kind: 'answer', id, answer: directory });
   });
@@ -214,7 +216,7 @@ test('Z12: a backtest that needs too much time or memory ends with its thread, a
   t.is(patient.problem, null);
   const run = (asker: string, directory: string) =>
     pool.run(asker, async () => ({ ...TASK, directory, withPrices: true }));
-  const endless = Array.from({ length: BACKTESTS_MAX }, (_, at) => run(`slow-${at}`, 'time'));
+  const endless = Array.from({ length: 3 }, (_, at) => run(`slow-${at}`, 'time'));
   for (const { status, reason } of (await Promise.allSettled(endless)) as PromiseRejectedResult[]) {
     t.is(status, 'rejected');
     t.regex(String(reason), /takes more than 3 seconds/);

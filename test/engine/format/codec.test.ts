@@ -3,7 +3,10 @@ import test from 'ava';
 import { addExtension, Unpackr } from 'msgpackr';
 import { ByteWriter } from '../../../engine/format/bytes.ts';
 import {
+  answerBytes,
+  answerLimits,
   FrameDecoder,
+  isAnswered,
   type Message,
   writeMessage,
   writeReply,
@@ -103,6 +106,22 @@ test('answers arrive as their text, refusals with their reason, and what was not
     { ok: true, body: 'x'.repeat(100_000) },
   ];
   t.deepEqual(repliesThrough(replies), replies);
+});
+
+test('an answer is read as bytes, too, and a refusal is none', (t) => {
+  const writer = new ByteWriter();
+  writer.begin();
+  const text = '{"name":"ü"}';
+  writeReply(writer, { ok: true, body: text });
+  writeReply(writer, { ok: true, body: text, limits: LEFT });
+  writeReply(writer, { ok: false, code: 'price_moved', message: 'Moved.' });
+  writeReply(writer, null);
+  const frames = framesOf(writer.copy());
+  t.deepEqual(frames.map(isAnswered), [true, true, false, false]);
+  const [bare, limited] = frames;
+  for (const frame of [bare!, limited!]) t.is(Buffer.from(answerBytes(frame)).toString(), text);
+  t.is(answerLimits(bare!), null);
+  t.deepEqual(answerLimits(limited!), LEFT);
 });
 
 test('what goes between the threads is a stream of msgpack values', (t) => {

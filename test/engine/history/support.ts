@@ -28,8 +28,10 @@ export function record(directory: string, over: Partial<RecorderConfig> = {}): R
   return new Recorder({ directory, quoteMaxAgeMs: BOUND_MS, days: 0, ...over });
 }
 
+/** One for all: it has room for a large batch from the start. */
+const batch = new TickBatch();
+
 export function packed(ticks: readonly Tick[]): ArrayBuffer {
-  const batch = new TickBatch();
   for (const tick of ticks) batch.add(tick);
   return batch.take();
 }

@@ -49,7 +49,7 @@ async function startServer(t: Ending, env: Record<string, string>): Promise<Serv
   const catalogFile = path.join(directory, 'catalog.json');
   const instruments = ['one', 'two'].map((slug) => instrument(slug, 'g1'));
   writeFileSync(catalogFile, catalogOf([game('g1')], instruments));
-  const place = { directory, catalogFile, log: SILENT, env };
+  const place = { directory, catalogFile, log: SILENT, env: { PAPERBOOK_SHARDS: '2', ...env } };
   const started = await startOnFeedClock(t, place);
   const acme = newOrganization({ slug: 'acme', name: 'Acme' }, 1);
   await started.paperbook.identity.organizations.add(acme);

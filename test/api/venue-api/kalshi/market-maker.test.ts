@@ -11,6 +11,7 @@ import test from 'ava';
 import type { Fill, Settlement } from 'kalshi-typescript';
 import { seededRandom } from '../../../../bench/lib/random.ts';
 import { startFileVenue } from '../../../../feeds/file-venue/server.ts';
+import { shareOf } from '../../../model/seeds.ts';
 import { catalogOf, game, instrument } from '../../../process/catalogs.ts';
 import { startOnFeedClock } from '../../on-feed-clock.ts';
 import { type Connection, connected, newTrader, type Trader } from './venue-client.ts';
@@ -20,7 +21,7 @@ const EVENT = `${SERIES}-26NOV27`;
 const [WON, LOST] = [`${EVENT}-AWY`, `${EVENT}-HOM`] as const;
 const TICKERS = [WON, LOST];
 const START_MS = Date.UTC(2026, 10, 27, 12);
-const SECONDS = 900;
+const SECONDS = shareOf(100) < 100 ? 360 : 900;
 const SPEED = 60;
 const START_CENTS = 10_000_000;
 const WAIT_MS = 60_000;
@@ -334,8 +335,8 @@ test.serial(
     for (let round = 1; !isPlayed; round++) {
       maker.read();
       for (const market of TICKERS) await maker.quote(market, round);
-      if (round % 12 === 0) await maker.cancelAll();
-      if (round % 9 === 0) await maker.connect(origin);
+      if (round % 5 === 0) await maker.cancelAll();
+      if (round % 4 === 0) await maker.connect(origin);
       await sleep(40);
     }
     await played;

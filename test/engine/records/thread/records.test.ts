@@ -1,5 +1,15 @@
 /** The thread of the records: what it follows, what it asks for, and what damage leads to. */
-import { existsSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
@@ -23,9 +33,23 @@ const BOARD = { board: 'pnl', days: null, limit: 100, after: null } as const;
 
 type Started = { records: Records; dataDir: string; world: World; logged: string[] };
 
-function started(t: ExecutionContext, over: Partial<RecordsOptions> = {}, dataDir = tempDir(t)) {
+/** The logs of a world, made once. */
+let made: { world: World; dataDir: string } | null = null;
+function makeWorld() {
+  const dataDir = mkdtempSync(path.join(tmpdir(), 'paperbook-world-'));
   const world = randomWorld(5, 300);
-  if (!existsSync(path.join(dataDir, 'shard-0'))) writeLogs(dataDir, world, 1);
+  writeLogs(dataDir, world, 1);
+  return { world, dataDir };
+}
+test.after.always(() => {
+  if (made !== null) rmSync(made.dataDir, { recursive: true });
+});
+
+function started(t: ExecutionContext, over: Partial<RecordsOptions> = {}, dataDir = tempDir(t)) {
+  made ??= makeWorld();
+  const { world } = made;
+  if (!existsSync(path.join(dataDir, 'shard-0')))
+    cpSync(made.dataDir, dataDir, { recursive: true });
   const logged: string[] = [];
   const everyone = world.accounts.map(({ id }) => ({ id, isPublic: true, showsEarlier: true }));
   const records = new Records({

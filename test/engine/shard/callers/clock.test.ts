@@ -2,7 +2,7 @@ import { mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { mock } from 'node:test';
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import type { Reply } from '../../../../engine/rules/messages.ts';
 import { feedClock, type MachineClock, wallClock } from '../../../../engine/shard/callers/clock.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
@@ -161,42 +161,57 @@ test("C6: the machine's time is accepted at once, back and on", (t) => {
   t.is(clock.problem(), null);
 });
 
-test('a machine whose clock was set back over a restart still has live prices', async (t) => {
+test('C6: a machine whose clock was set back over a restart still has live prices; its time is on disk in every shard once accepted, and the limits of a key in several shards begin again', async (t) => {
   const dir = tempDir(t);
   const aheadMs = NOON_MS + TEN_YEARS_MS;
-  await tradeAt(dir, aheadMs);
-  const second = await openShards(dir, { clock: wallClock({ machine: new TestMachine() }) });
+  await tradeAt(dir, aheadMs, 2);
+  const machine = new TestMachine();
+  const second = await openShards(dir, { shards: 2, clock: wallClock({ machine }) });
   t.is(second.nowMs(), aheadMs, 'the engine goes on from where it was');
   t.regex(second.clockProblem()!, /ahead of the machine's/);
   second.tick(quoteTick({ atMs: aheadMs }));
   const next = placeOrder({ atMs: aheadMs, account: uuidOf(2) });
   t.true((await second.call(next.account, next)).ok);
-  await second.close();
-});
 
-test("C6: the machine's time is on disk in every shard once accepted, and a restart goes on from it", async (t) => {
-  const dir = tempDir(t);
-  await tradeAt(dir, NOON_MS + TEN_YEARS_MS, 2);
-  const machine = new TestMachine();
-  const second = await openShards(dir, { shards: 2, clock: wallClock({ machine }) });
-  t.is(second.nowMs(), NOON_MS + TEN_YEARS_MS);
   await second.acceptMachineTime();
   t.is(second.nowMs(), NOON_MS);
   t.is(second.clockProblem(), null);
-  const crashed = crashedCopy(t, dir);
+  await timeIn(t, crashedCopy(t, dir));
+  await limitsBeginAgain(t, second, machine);
+  t.deepEqual((await second.audit()).problems, []);
+  await second.close();
+  // A start goes on from it, as the one above did.
+  await timeIn(t, dir);
+});
+
+/** Of each shard's start. */
+async function timeIn(t: ExecutionContext, dir: string): Promise<void> {
   for (const name of ['shard-0', 'shard-1']) {
-    const shard = await openShard(path.join(crashed, name));
+    const shard = await openShard(path.join(dir, name));
     t.is(shard.report.nowMs, NOON_MS, name);
     await shard.abandon();
   }
-  await second.close();
+}
 
-  const third = await openShards(dir, { shards: 2, clock: wallClock({ machine }) });
-  t.is(third.nowMs(), NOON_MS);
-  t.is(third.clockProblem(), null);
-  t.deepEqual((await third.audit()).problems, []);
-  await third.close();
-});
+async function limitsBeginAgain(t: ExecutionContext, engine: Shards, machine: TestMachine) {
+  machine.set(MINUTE_MS);
+  engine.tick(quoteTick({ atMs: engine.nowMs() }));
+  machine.set(-MINUTE_MS);
+  const twice = { newPerMinute: 9, newPerDay: 2, closingPerMinute: 9 };
+  const counting = { keyId: uuidOf(9), keyLimits: twice, accountLimits: twice, elsewhere: null };
+  const [owner, other] = [uuidOf(4), uuidOf(5)];
+  const place = (account: string): Promise<Reply> => {
+    const order = placeOrder({ atMs: engine.nowMs(), account, counting });
+    return new Promise((resolve, reject) => engine.trade(owner, order, { resolve, reject }));
+  };
+  t.true((await place(owner)).ok);
+  t.true((await place(other)).ok);
+  t.like(await place(other), { ok: false, code: 'rate_limited' });
+  await engine.acceptMachineTime();
+  t.true((await place(other)).ok);
+  t.true((await place(other)).ok);
+  t.like(await place(other), { ok: false, code: 'rate_limited' });
+}
 
 /** One shard of the serial tests, on a machine whose clock they set. The last of them ends it. */
 const machine = new TestMachine();
@@ -321,29 +336,6 @@ test("a shard that is out of order keeps the machine's time from being accepted"
   t.teardown(() => second.close());
   await t.throwsAsync(second.acceptMachineTime(), { message: /shard-0.data\.mdb is missing/ });
   t.is(second.nowMs(), NOON_MS + TEN_YEARS_MS);
-});
-
-test('C6: so do the limits of a key that trades in several shards', async (t) => {
-  const machine = new TestMachine();
-  const engine = await openShards(tempDir(t), { shards: 2, clock: wallClock({ machine }) });
-  t.teardown(() => engine.close());
-  machine.set(MINUTE_MS);
-  engine.tick(quoteTick({ atMs: engine.nowMs() }));
-  machine.set(-MINUTE_MS);
-  const twice = { newPerMinute: 9, newPerDay: 2, closingPerMinute: 9 };
-  const counting = { keyId: uuidOf(9), keyLimits: twice, accountLimits: twice, elsewhere: null };
-  const [owner, other] = [uuidOf(4), uuidOf(5)];
-  const place = (account: string): Promise<Reply> => {
-    const order = placeOrder({ atMs: engine.nowMs(), account, counting });
-    return new Promise((resolve, reject) => engine.trade(owner, order, { resolve, reject }));
-  };
-  t.true((await place(owner)).ok);
-  t.true((await place(other)).ok);
-  t.like(await place(other), { ok: false, code: 'rate_limited' });
-  await engine.acceptMachineTime();
-  t.true((await place(other)).ok);
-  t.true((await place(other)).ok);
-  t.like(await place(other), { ok: false, code: 'rate_limited' });
 });
 
 test.serial('C9: without messages four times a second orders expire', async (t) => {

@@ -55,8 +55,32 @@ async function tradeAbit(engine: Shards): Promise<unknown[]> {
   return answers;
 }
 
+test('who takes bytes gets the JSON of an answer so, and refusals as all others do', async (t) => {
+  const engine = await openShards(tempDir(t));
+  t.teardown(() => engine.close());
+  engine.tick(quoteTick());
+  const placed = placeOrder({ limitPriceCents: 5 });
+  const cancel = {
+    ...({ kind: 'cancel', atMs: engine.nowMs(), account: placed.account } as const),
+    ...{ orderId: uuidOf(99), counting: null },
+  } as const;
+  const heard = await new Promise<string[]>((resolve, reject) => {
+    const heard: string[] = [];
+    const waiter = {
+      resolve: (reply: Reply) => resolve([...heard, reply.ok ? 'as text' : reply.code]),
+      resolveBytes: (json: Uint8Array) => void heard.push(Buffer.from(json).toString()),
+      reject,
+    };
+    engine.trade(uuidOf(1), placed, waiter);
+    engine.trade(uuidOf(1), cancel, waiter);
+  });
+  t.deepEqual(heard.slice(1), ['order_not_found']);
+  const again = body(await engine.call(placed.account, placed));
+  t.deepEqual(JSON.parse(heard[0]!).order, again.order);
+});
+
 for (const fillModel of variantsOfRun(FILL_MODELS.toReversed())) {
-  test(`D3, D5, D12: two shards and one give the same answers and state hash, and a restart finds it, ${fillModel}`, async (t) => {
+  test(`A51, D3, D5, D12, Q18, Q19: two shards and one give the same answers and state hash, a restart finds it, and reads then share answers and take turns, ${fillModel}`, async (t) => {
     const dir = tempDir(t);
     const one = await openShards(tempDir(t), { fillModel });
     const two = await openShards(dir, { shards: 2, fillModel });
@@ -79,6 +103,8 @@ for (const fillModel of variantsOfRun(FILL_MODELS.toReversed())) {
     const replayed = body(await again.call(order.account, order));
     t.true(replayed.replayed);
     t.is(replayed.status, 'executed');
+    await readsInTurns(t, again);
+    await quotesTogether(t, again);
     await again.close();
   });
 }
@@ -181,15 +207,15 @@ async function eventually(isSo: () => Promise<boolean>): Promise<boolean> {
   return false;
 }
 
-test('A51, Q18, Q19: reads of an account take turns; who asks in the same turn of the event loop shares an answer, until a venue says more', async (t) => {
-  const engine = await openShards(tempDir(t), { shards: 2 });
-  t.teardown(() => engine.close());
-  await readsInTurns(t, engine);
+/** Who asks in the same turn of the event loop shares an answer, until a venue says more. */
+async function quotesTogether(t: ExecutionContext, engine: Shards): Promise<void> {
   const replies: Reply[] = [];
-  const ask = async () => replies.push(await engine.quote(AWAY, NOON_MS));
-  engine.tick(quoteTick({ yesBidCents: 40, yesAskCents: 43 }));
+  const ask = async () => replies.push(await engine.quote(AWAY, engine.nowMs()));
+  const tick = (yesBidCents: number, yesAskCents: number) =>
+    engine.tick(quoteTick({ atMs: engine.nowMs(), yesBidCents, yesAskCents }));
+  tick(40, 43);
   const asked = [ask(), ask()];
-  engine.tick(quoteTick({ yesBidCents: 44, yesAskCents: 46 }));
+  tick(44, 46);
   asked.push(ask());
   await Promise.all(asked);
   await ask();
@@ -199,7 +225,7 @@ test('A51, Q18, Q19: reads of an account take turns; who asks in the same turn o
   );
   t.is(new Set(replies).size, 3, 'the first two asked in one coalescer');
   t.is(replies[1], replies[0]);
-});
+}
 
 /** Reads of an account take turns with reads of others, and are bounded. */
 async function readsInTurns(t: ExecutionContext, engine: Shards): Promise<void> {

@@ -122,6 +122,10 @@ limited('D8: a shard that ends without room loses nothing that it acknowledged',
   const dir = tempDir(t);
   const shard = await openShard(dir, 100);
   shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+  // Most of the room of the log.
+  const [one] = CATALOG.instruments;
+  const instruments = [{ ...one!, yesMeans: '-'.repeat(4_000_000) }];
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments } }]);
   limitFiles(t, sizeOf(dir));
   let placed = 0;
   for (let isFull = false; !isFull && placed < 100_000; ) {

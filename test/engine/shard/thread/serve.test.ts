@@ -1,6 +1,7 @@
 /** What a shard's thread does, with a shard that only notes what it is asked. */
 import test, { type ExecutionContext } from 'ava';
-import type { Message, Sent } from '../../../../engine/format/codec.ts';
+import { ByteWriter } from '../../../../engine/format/bytes.ts';
+import { type Message, type Sent, writeMessage } from '../../../../engine/format/codec.ts';
 import { channelMemory, Endpoint } from '../../../../engine/ring/endpoint.ts';
 import { ShardEnds } from '../../../../engine/ring/shard-ends.ts';
 import type { Reply } from '../../../../engine/rules/messages.ts';
@@ -8,7 +9,7 @@ import { ShardLink } from '../../../../engine/shard/callers/shard-link.ts';
 import type { Batch } from '../../../../engine/shard/core/batch.ts';
 import type { ReplyEncoder } from '../../../../engine/shard/core/reply-encoder.ts';
 import { type Served, serve } from '../../../../engine/shard/thread/serve.ts';
-import { quoteTick } from '../../fixtures.ts';
+import { NOON_MS, quoteTick } from '../../fixtures.ts';
 
 /** Takes everything, answers queries with their time, and is written to as often as is asked. */
 class NotedShard implements Served {
@@ -61,7 +62,7 @@ function linked(t: ExecutionContext, capacityBytes?: number) {
   let news = 0;
   const link: ShardLink = new ShardLink(new Endpoint(channel, 'caller'), () => {
     news++;
-    link.receive((waiter, reply) => waiter.resolve(reply!));
+    link.receive((waiter, frame, decoder) => waiter.resolve(decoder.reply(frame)!));
   });
   const resolve = (reply: Reply) => answers.push(reply.ok ? reply.body : reply.code);
   const send = (...sent: Sent[]) => {
@@ -191,7 +192,7 @@ function linkedTwice(t: ExecutionContext) {
   const heard = { first: [] as string[], second: [] as string[] };
   const callerOf = (channel: typeof first, answers: string[]) => {
     const link: ShardLink = new ShardLink(new Endpoint(channel, 'caller'), () => {
-      link.receive((waiter, reply) => waiter.resolve(reply!));
+      link.receive((waiter, frame, decoder) => waiter.resolve(decoder.reply(frame)!));
     });
     const waiter = {
       resolve: (reply: Reply) => answers.push(reply.ok ? reply.body : reply.code),
@@ -247,3 +248,41 @@ test('D73: a flood of one caller leaves another its turn in every batch', async 
   ask.first({ kind: 'close' });
   await serving;
 });
+
+test('D110: after a large batch the shard waits for the next, unless enough has come', async (t) => {
+  const audits = (count: number): Sent[] =>
+    Array.from({ length: count }, () => ({ kind: 'audit', atMs: NOON_MS }) as const);
+  const bytes = (length: number): Sent[] => [{ kind: 'packed', bytes: ticksOf(length), ticks: 1 }];
+  const pausesOf = async (messages: readonly Sent[], slices = 0) => {
+    const channel = channelMemory();
+    const shard = new NotedShard();
+    shard.isWriting = false;
+    shard.slices = slices;
+    const link = new ShardLink(new Endpoint(channel, 'caller'), () => undefined);
+    const waiter = { resolve: () => undefined, reject: (error: Error) => t.fail(error.message) };
+    const sent: Sent[] = [...messages, { kind: 'close' }];
+    const asks = sent.filter(({ kind }) => kind !== 'packed');
+    link.send(
+      sent,
+      asks.map(() => waiter),
+    );
+    const pauses: number[] = [];
+    await serve(shard, new ShardEnds([channel]), (ms) => pauses.push(ms));
+    link.end(() => undefined);
+    return pauses;
+  };
+  const barrier = { kind: 'barrier' } as const;
+  t.deepEqual(await pausesOf([...audits(31), barrier]), []);
+  t.deepEqual(await pausesOf([...audits(32), barrier]), [2]);
+  t.deepEqual(await pausesOf([...audits(32), barrier], 1), [], 'results are settled');
+  t.deepEqual(await pausesOf([...audits(32), barrier, ...bytes(15_000)]), [2]);
+  t.deepEqual(await pausesOf([...audits(32), barrier, ...bytes(17_000)]), []);
+});
+
+/** Ticks of so many bytes, or a little more. */
+function ticksOf(length: number): Uint8Array {
+  const writer = new ByteWriter();
+  writer.begin();
+  while (writer.length < length) writeMessage(writer, quoteTick());
+  return writer.copy();
+}
