@@ -83,7 +83,7 @@ export class KeyBook {
 
   /** Throws `key_not_found` for another user's key too. */
   #ownKey(userId: Uuid, id: Uuid): Key {
-    const key = this.#store.keys.shown(id);
+    const key = this.#store.keys.get(id);
     if (key === undefined || key.userId !== userId) throw new ApiError('key_not_found');
     return key;
   }

@@ -24,15 +24,12 @@ export class KeyTable {
     onChanged: (id: Uuid) => void,
   ) {
     this.#uses = new KeyUses(new GroupedRows(tables.keyUses, '', KEY_USE));
-    this.#rows = new ControlRows(tables.keys, onChanged, (key) => this.#uses.withOwn(key));
+    this.#rows = new ControlRows(tables.keys, onChanged, (key) => this.#uses.withLast(key));
     this.#indexes = indexes;
     this.#writer = writer;
   }
 
-  /**
-   * For a request: its last use is known if that was since the start. Throws where a key may have
-   * ended that this node still has.
-   */
+  /** Throws where a key may have ended that this node still has. */
   get(id: Uuid): Key | undefined {
     this.requireCurrent();
     return this.#rows.get(id);
@@ -43,10 +40,9 @@ export class KeyTable {
     this.#writer.requireCurrent();
   }
 
-  /** To be shown: with its last use. Throws as `get` does, and `ControlDamage`. */
-  shown(id: Uuid): Key | undefined {
-    const key = this.get(id);
-    return key === undefined ? undefined : this.#uses.withLast(key);
+  /** Reads the last uses of keys into memory: `KeyUses.readStored`. */
+  readUses(): Generator<undefined, void> {
+    return this.#uses.readStored();
   }
 
   /** Keeps the rows that a check reads. */
@@ -70,14 +66,12 @@ export class KeyTable {
 
   /** Up to `max` keys from before an id, or the newest, without keeping them in memory. */
   before(id: Uuid | null, max: number): Key[] {
-    const rows = this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
-    return rows.map((key) => this.#uses.withLast(key));
+    return this.#rows.keysBefore(id, max).flatMap((key) => this.#rows.peek(key) ?? []);
   }
 
   /** A user's keys of any status, the oldest first. */
   of(userId: Uuid): Key[] {
-    const ids = [...this.#indexes.keyOwners.of(userId)];
-    return ids.map((id) => this.#uses.withLast(this.#indexed(id, 'keyOwners')));
+    return [...this.#indexes.keyOwners.of(userId)].map((id) => this.#indexed(id, 'keyOwners'));
   }
 
   /** The key whose token has this hash, of any status. */

@@ -3,7 +3,7 @@
  * seconds, and the row of each is in another page of the disk. So a use is a small row of its own,
  * and those of a second are written together. Rules I5, Q27 (api/RULES.md).
  */
-import type { EpochMs, Uuid } from '../../engine/base/units.ts';
+import type { Uuid } from '../../engine/base/units.ts';
 import { ByteReader, ByteWriter } from '../../engine/format/bytes.ts';
 import { compile } from '../../engine/format/layout.ts';
 import { KEY_USE, type KeyUse } from './control-format.ts';
@@ -16,8 +16,10 @@ const WRITE_EVERY_MS = 1000;
 const layout = compile(KEY_USE.layout);
 const writer = new ByteWriter();
 
+type StoredUses = Pick<GroupedRows<KeyUse>, 'early' | 'readEarly' | 'write'>;
+
 export class KeyUses {
-  readonly #rows: Pick<GroupedRows<KeyUse>, 'get' | 'write'>;
+  readonly #rows: StoredUses;
   /** The last use of each key that was used since the start. */
   readonly #sinceStart = new PackedRows(KEY_USE.rowBytes);
   /** Uses that are not on disk. */
@@ -25,7 +27,7 @@ export class KeyUses {
   #timer: NodeJS.Timeout | null = null;
   #writing: Promise<void> = Promise.resolve();
 
-  constructor(rows: Pick<GroupedRows<KeyUse>, 'get' | 'write'>) {
+  constructor(rows: StoredUses) {
     this.#rows = rows;
   }
 
@@ -34,16 +36,17 @@ export class KeyUses {
     return this.#waiting.size;
   }
 
-  /** A key as its row has it, with its last use since the start. */
-  withOwn(key: Key): Key {
-    const use = this.#sinceStart.find(key.id);
-    return use === undefined ? key : usedAt(key, layout.read(new ByteReader(use)).atMs);
+  /** A key as its row has it, with its last use. Throws `ControlDamage`. */
+  withLast(key: Key): Key {
+    const own = this.#sinceStart.find(key.id);
+    const use = own === undefined ? this.#rows.early(key.id) : layout.read(new ByteReader(own));
+    if (use === undefined || use.atMs <= (key.lastUsedAtMs ?? 0)) return key;
+    return { ...key, lastUsedAtMs: use.atMs };
   }
 
-  /** The same, with a use of before the start, too. Throws `ControlDamage`. */
-  withLast(key: Key): Key {
-    if (this.#sinceStart.find(key.id) !== undefined) return this.withOwn(key);
-    return usedAt(key, this.#rows.get(key.id)?.atMs ?? 0);
+  /** Reads the uses of before the start into memory, some a step. Throws `ControlDamage`. */
+  readStored(): Generator<undefined, void> {
+    return this.#rows.readEarly();
   }
 
   /** A key was used. `onFailed` is called when uses cannot be written; they are tried again. */
@@ -77,8 +80,4 @@ export class KeyUses {
     await this.#rows.write(uses);
     for (const use of uses) if (this.#waiting.get(use.id) === use) this.#waiting.delete(use.id);
   }
-}
-
-function usedAt(key: Key, atMs: EpochMs): Key {
-  return atMs <= (key.lastUsedAtMs ?? 0) ? key : { ...key, lastUsedAtMs: atMs };
 }

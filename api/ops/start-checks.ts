@@ -39,7 +39,8 @@ export class StartChecks {
     this.#ended = this.ownerless
       .then(() => found(identity.check()))
       // Damage is a problem already; a request that needs the row finds it again.
-      .then(() => this.#work.run(counts.readStored()).catch(() => null));
+      .then(() => this.#work.run(counts.readStored()).catch(() => null))
+      .then(() => this.#work.run(identity.keys.readUses()).catch(() => null));
   }
 
   /** The problems found so far, one per line. */

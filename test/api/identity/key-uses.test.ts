@@ -7,7 +7,7 @@ import test from 'ava';
 import { open } from 'lmdb';
 import { type ControlTables, openControlTables } from '../../../api/identity/control-tables.ts';
 import { KeyUses } from '../../../api/identity/key-uses.ts';
-import { newKey } from '../../../api/identity/keys.ts';
+import { isLastUseStale, newKey } from '../../../api/identity/keys.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { NOON_MS, uuidOf } from '../../engine/fixtures.ts';
 
@@ -15,7 +15,8 @@ test('I5: uses of many keys reach the disk together, and wait where it is full',
   const written: number[] = [];
   let isFull = true;
   const uses = new KeyUses({
-    get: () => undefined,
+    early: () => undefined,
+    *readEarly() {},
     async write(rows) {
       if (isFull) throw new Error('the disk is full');
       written.push(rows.length);
@@ -52,10 +53,31 @@ test('I5, Q27: a use is on disk after a stop, and the row of its key is not writ
   t.is((await row).lastUsedAtMs, null);
   const reopened = new ControlStore(directory);
   t.teardown(() => reopened.close());
-  t.is(reopened.keys.shown(key.id)!.lastUsedAtMs, NOON_MS + 5);
+  t.is(reopened.keys.get(key.id)!.lastUsedAtMs, NOON_MS + 5);
   t.is(reopened.keysOf(key.userId)[0]!.lastUsedAtMs, NOON_MS + 5);
   t.is(reopened.keys.before(null, 1)[0]!.lastUsedAtMs, NOON_MS + 5);
-  t.is(reopened.keys.get(key.id)!.lastUsedAtMs, null, 'a request reads none of before the start');
+  t.false(isLastUseStale(reopened.keys.get(key.id)!, NOON_MS + 6), 'a start moves no use');
+});
+
+test('I5, A242: the uses of before the start are read into memory, and those since are newer', async (t) => {
+  const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-uses-'));
+  t.teardown(() => rmSync(directory, { recursive: true }));
+  const fail = (error: unknown) => t.fail(String(error));
+  const made = [1, 2].map((user) => newKey(uuidOf(user), {}, 'cli', NOON_MS).key);
+  for (let start = 0; start < 2; start++) {
+    const store = new ControlStore(directory);
+    if (start === 0) await store.putKeys(made);
+    store.noteUse(made[start]!, NOON_MS + start, fail);
+    await store.close();
+  }
+  const store = new ControlStore(directory);
+  t.teardown(() => store.close());
+  store.noteUse(made[1]!, NOON_MS + 9, fail);
+  for (const _ of store.keys.readUses());
+  t.deepEqual(
+    made.map(({ id }) => store.keys.get(id)!.lastUsedAtMs),
+    [NOON_MS, NOON_MS + 9],
+  );
 });
 
 async function openControl<T>(directory: string, read: (tables: ControlTables) => T): Promise<T> {

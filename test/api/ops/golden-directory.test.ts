@@ -65,7 +65,7 @@ test.serial(
     await store.close();
     t.deepEqual(await controlOf(dir), { fingerprint: CONTROL_FINGERPRINT, hasUses: true });
     const reopened = new ControlStore(dir);
-    t.is(reopened.keys.shown(key!.id)!.lastUsedAtMs, key!.createdAtMs + 1);
+    t.is(reopened.keys.get(key!.id)!.lastUsedAtMs, key!.createdAtMs + 1);
     await reopened.close();
     t.true((await verifyDataDir(dir)).ok);
   },
