@@ -78,12 +78,11 @@ export class ResponseWriter {
   /** Writes an answer of the engine: JSON as bytes, which are read before this returns. */
   finishBytes<C>(
     http: HttpContext,
-    { status, requests, headers }: Served<C>,
+    found: Served<C>,
     json: Uint8Array,
     limits: TradeLimitsLeft | null,
   ): void {
-    requests.add(status, http.startedMs);
-    http.answer(status, withLimits(headers, limits), json);
+    answerJson(http, found, json, limits);
     this.#paced.answered();
   }
 
@@ -114,10 +113,8 @@ export class ResponseWriter {
       this.#answerError(http, refusedBy(result), found);
       return;
     }
-    requests.add(status, http.startedMs);
-    if (typeof result === 'string') {
-      http.answer(status, found.headers, status === 204 ? null : result);
-    } else http.answer(status, withLimits(found.headers, result.limits), result.body);
+    if (typeof result === 'string') answerJson(http, found, status === 204 ? null : result);
+    else answerJson(http, found, result.body, result.limits);
   }
 
   refuseBusy(http: HttpContext, error: Unavailable, found: Found): void {
@@ -161,6 +158,17 @@ export class ResponseWriter {
       body: this.#errorBody(code, message, retryAfterSeconds, status, leader),
     };
   }
+}
+
+/** A null body sends none. */
+function answerJson<C>(
+  http: HttpContext,
+  { status, requests, headers }: Served<C>,
+  json: string | Uint8Array | null,
+  limits?: TradeLimitsLeft | null,
+): void {
+  requests.add(status, http.startedMs);
+  http.answer(status, withLimits(headers, limits), json);
 }
 
 function withLimits(headers: HeaderLines, limits?: TradeLimitsLeft | null): HeaderLines {

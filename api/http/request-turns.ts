@@ -79,7 +79,7 @@ export class RequestTurns {
    */
   takeBody(by: string, run: () => void): void {
     if (this.#isTurn) return run();
-    if (this.#beganMs === null) this.#begin(this.#now());
+    this.#sinceBegin();
     this.#whole.push({ by, run });
   }
 
@@ -133,6 +133,7 @@ export class RequestTurns {
     // Requests that are read meanwhile take their places among them.
     this.#begin(this.#now());
   };
+
   #runBodies(): void {
     const beganMs = this.#now();
     for (let body = this.#whole.shift(); body !== undefined; body = this.#whole.shift()) {

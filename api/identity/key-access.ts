@@ -56,7 +56,7 @@ const BEARER = /^bearer +/i;
 export function keyReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
   const tokens = new RecentTokens<KeyCaller>(store, tokenOf);
   const callerOf = callerReader(store, onWriteFailed);
-  const again = callerAgain(store, callerOf);
+  const again = presentCaller(store, callerOf);
   return (http: HttpContext): KeyCaller | null => {
     const authorization = credentialHeader(http, 'authorization');
     const ownHeader = credentialHeader(http, 'x-service-key');
@@ -75,14 +75,14 @@ export function keyReader(store: ControlStore, onWriteFailed: OnWriteFailed) {
 
 /** Reads a key's caller again, with the present key and owner, and records the use. */
 export function keyAgain(store: ControlStore, onWriteFailed: OnWriteFailed) {
-  const again = callerAgain(store, callerReader(store, onWriteFailed));
+  const again = presentCaller(store, callerReader(store, onWriteFailed));
   return (caller: KeyCaller): KeyCaller => again(caller, Date.now());
 }
 
 type CallerReader = (keyId: Uuid, token: string, nowMs: EpochMs) => KeyCaller;
 
 /** A caller whose key and owner have not changed is the same object, without a look by their ids. */
-function callerAgain(store: ControlStore, callerOf: CallerReader) {
+function presentCaller(store: ControlStore, callerOf: CallerReader) {
   return (caller: KeyCaller, nowMs: EpochMs): KeyCaller => {
     const { seen, key, token } = caller;
     const { versions } = store;

@@ -103,11 +103,11 @@ export class FrameDecoder {
   }
 
   reply({ type, bytes, at, end }: Frame): Reply | null {
-    if (type === ANSWERED) return { ok: true, body: bytes.toString(undefined, at, end) };
-    if (type === ANSWERED_WITH_LIMITS) {
-      const bodyEnd = end - LIMITS_BYTES;
-      const limits = readLimits(bytes, bodyEnd);
-      return { ok: true, body: bytes.toString(undefined, at, bodyEnd), limits };
+    if (type === ANSWERED || type === ANSWERED_WITH_LIMITS) {
+      const jsonEnd = jsonEndOf(type, end);
+      const body = bytes.toString(undefined, at, jsonEnd);
+      if (type === ANSWERED) return { ok: true, body };
+      return { ok: true, body, limits: readLimits(bytes, jsonEnd) };
     }
     if (type === NOT_TAKEN) return null;
     invariant(type === REFUSED, 'a shard sent a frame that is no reply');
@@ -117,13 +117,12 @@ export class FrameDecoder {
 
 /** The JSON of an answer that `isAnswered`, as a view of the frame. */
 export function answerBytes({ type, bytes, at, end }: Frame): Uint8Array {
-  const jsonEnd = type === ANSWERED_WITH_LIMITS ? end - LIMITS_BYTES : end;
-  return new Uint8Array(bytes.buffer, bytes.byteOffset + at, jsonEnd - at);
+  return new Uint8Array(bytes.buffer, bytes.byteOffset + at, jsonEndOf(type, end) - at);
 }
 
 /** The limits of an answer that `isAnswered`; null: it has none. */
 export function answerLimits({ type, bytes, end }: Frame): TradeLimitsLeft | null {
-  return type === ANSWERED_WITH_LIMITS ? readLimits(bytes, end - LIMITS_BYTES) : null;
+  return type === ANSWERED_WITH_LIMITS ? readLimits(bytes, jsonEndOf(type, end)) : null;
 }
 
 const ANSWERED = 1;
@@ -131,6 +130,9 @@ const REFUSED = 2;
 const NOT_TAKEN = 3;
 /** The limits follow the JSON. */
 const ANSWERED_WITH_LIMITS = 4;
+
+const jsonEndOf = (type: number, end: number) =>
+  type === ANSWERED_WITH_LIMITS ? end - LIMITS_BYTES : end;
 
 /** All bytes until `endAnswer` are an answer's JSON. @returns where its frame begins. */
 export function beginAnswer(to: ByteWriter): number {
