@@ -16,7 +16,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build, type Metafile, type OutputFile, type Plugin } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { makeWebBundle, writeWebBundle } from '../page/make-web-bundle.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -63,17 +63,17 @@ const NATIVES: readonly Native[] = [
 
 async function makeProduct(): Promise<void> {
   rmSync(DIST, { recursive: true, force: true });
-  const inputs = new Set<string>();
   mkdirSync(DIST);
   cpSync(path.join(ROOT, RUN_BUNDLE), path.join(DIST, path.basename(RUN_BUNDLE)));
-  for (const entry of entries()) {
-    for (const input of Object.keys((await bundle(entry)).inputs)) inputs.add(input);
-  }
+  const inputs = await bundle(entries());
   for (const input of inputs) refuseEvaluation(input);
   for (const file of copied) inputs.add(file);
   writeWebBundle(await makeWebBundle(), path.join(DIST, 'web'));
   writeFileSync(path.join(DIST, 'LICENSES.txt'), licensesOf(packagesOf(inputs)));
 }
+
+/** In the text of a bundle, the way from its folder to `dist`. */
+const DIST_FROM_HERE = '<dist>/';
 
 /** Every file that a thread or process begins with. */
 function entries(): string[] {
@@ -94,10 +94,13 @@ function entries(): string[] {
   return [...found];
 }
 
-async function bundle(entry: string): Promise<Metafile> {
+/** Bundles all entries at once, so that a source that many of them need is read once. */
+async function bundle(entries: readonly string[]): Promise<Set<string>> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: [entry],
+    entryPoints: [...entries],
+    outbase: '.',
+    outdir: 'dist',
     write: false,
     bundle: true,
     platform: 'node',
@@ -112,25 +115,27 @@ async function bundle(entry: string): Promise<Metafile> {
       js: [
         "(function (module, require, $url) { 'use strict';",
         "const { fileURLToPath: $fileURLToPath } = require('node:url');",
-        `const $dist = new URL('${upFrom(entry)}', $url);`,
+        `const $dist = new URL('${DIST_FROM_HERE}', $url);`,
       ].join('\n'),
     },
     footer: { js: '})' },
     plugins: [ownPlaces, ...NATIVES.map(nativePlugin)],
     logLevel: 'warning',
   });
-  writeBundle(entry, (outputFiles as [OutputFile])[0].text);
-  return metafile;
+  const texts = new Map(outputFiles.map(({ path: file, text }) => [file, text]));
+  for (const entry of entries) {
+    writeBundle(entry, texts.get(path.join(DIST, entry.replace(/ts$/, 'js')))!);
+  }
+  return new Set(Object.keys(metafile.inputs));
 }
 
 /** The bundle, and beside it the file that a thread or process begins with. */
 function writeBundle(entry: string, text: string): void {
   // Of text with other characters V8 keeps two bytes a character. Strings and regular expressions
   // mean the same with their escapes.
-  const ascii = text.replaceAll(
-    /[^\0-\x7f]/g,
-    (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
-  );
+  const ascii = text
+    .replace(DIST_FROM_HERE, upFrom(entry))
+    .replaceAll(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
   const hash = createHash('sha256').update(ascii).digest('hex').slice(0, 16);
   const isProgram = entry === PROGRAM;
   const [exported, use] = isProgram ? ['export const { run } = ', ', process.argv[2]'] : ['', ''];
