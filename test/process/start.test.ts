@@ -201,9 +201,7 @@ curlTest('api/identity/README.md, Sign up by hand: leads to a first trade', asyn
   const [, lines] = /\n## Sign up by hand\n\n```sh\n(.*?)```/s.exec(readFileSync(file, 'utf8'))!;
   const here = lines!.replace('http://127.0.0.1:8080', new URL(baseUrl).origin);
   const [signUp, trade] = here.split('\n\n') as [string, string];
-  const [session, key] = execFileSync('bash', ['-c', `${signUp}\necho "$SESSION $KEY"`], {
-    encoding: 'utf8',
-  }).split(/\s/);
+  const [session, key] = bash(`${signUp}\necho "$SESSION $KEY"`).split(/\s/);
   t.is(session!.split('.').length, 3, 'an access token');
   const env = `SERVER=${new URL(baseUrl).origin}\nKEY=${key}`;
   const placed = await untilTaken(() => runLine(`${env}\n${trade}`));
@@ -380,5 +378,13 @@ test.serial('a log that cannot be written is lost, and stops nothing', async (t)
 });
 
 function runLine(line: string): Json {
-  return JSON.parse(execFileSync('bash', ['-c', line], { encoding: 'utf8' }));
+  return JSON.parse(bash(line));
+}
+
+/** Without a standard input, since bash takes Node's socket for a remote login and reads ~/.bashrc. */
+function bash(script: string): string {
+  return execFileSync('bash', ['-c', script], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
 }
