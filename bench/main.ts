@@ -12,6 +12,7 @@ import { coverage } from './suites/coverage.ts';
 import { entry } from './suites/entry.ts';
 import { feed } from './suites/feed.ts';
 import { type FidelitySizes, fills } from './suites/fidelity.ts';
+import { growth } from './suites/growth.ts';
 import { history } from './suites/history.ts';
 import { http } from './suites/http.ts';
 import { lists } from './suites/lists.ts';
@@ -46,6 +47,7 @@ const SUITES: readonly AnySuite[] = [
   named(shard),
   named(http),
   named(entry),
+  named(growth),
   named(stream),
   named(venueApi),
   named(memory),

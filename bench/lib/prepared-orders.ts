@@ -32,7 +32,8 @@ export async function prepareOrders(
     on: {
       accounts: Array.from(accounts.rows(), (row) => accountIds.idOf(row)),
       instruments,
-      fromMs: Date.now(),
+      // The orders of an earlier call took less time to make than they took by their own clock.
+      fromMs: Math.max(Date.now(), shard.state.nowMs),
     },
   });
   const atMs = flow.nowMs;
