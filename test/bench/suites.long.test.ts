@@ -1,10 +1,15 @@
+import path from 'node:path';
 import test from 'ava';
+import { openShard } from '../../bench/lib/bench-shard.ts';
+import { prepareOrders } from '../../bench/lib/prepared-orders.ts';
+import { startPrepared } from '../../bench/lib/prepared-server.ts';
 import { history } from '../../bench/suites/history.ts';
 import { match } from '../../bench/suites/match.ts';
 import { replayed } from '../../bench/suites/replay.ts';
 import { search } from '../../bench/suites/search.ts';
 import { shard } from '../../bench/suites/shard.ts';
 import { tick } from '../../bench/suites/tick.ts';
+import { tempDir } from '../process/server.ts';
 
 const quiet = () => {};
 
@@ -82,3 +87,22 @@ test('bench replay: the file that it makes is read whole, with both fill models'
   t.is(tables[0]!.rows.length, 2);
   t.true(Object.values(figures).every(({ value }) => typeof value === 'number' && value > 0));
 });
+
+test.serial(
+  'bench: prepared orders begin after the time of their shard, at a live price',
+  async (t) => {
+    const dataDir = path.join(tempDir(t), 'data');
+    const { server, instruments } = await startPrepared(dataDir, 10);
+    await server.stop();
+    const { now } = Date;
+    t.teardown(() => Object.assign(Date, { now }));
+    Date.now = () => now() + 3_600_000;
+    await prepareOrders(dataDir, { instruments, orders: 1000, seed: 1 });
+    Date.now = now;
+    // Throws when an order is refused.
+    await prepareOrders(dataDir, { instruments, orders: 1000, seed: 2 });
+    const shard = await openShard(path.join(dataDir, 'shard-0'));
+    t.true(shard.state.nowMs >= now() + 3_000_000);
+    await shard.close();
+  },
+);
