@@ -18,9 +18,20 @@ export type Rounds = {
 const TARGETS = ['ours', 'bare', 'hop', 'ring'] as const;
 const NAMES = { ours: 'server', bare: 'bare', hop: 'hop', ring: 'ring' } as const;
 
-const rateOf = ({ statuses, seconds }: Measured) => (statuses[200] ?? 0) / seconds;
 export const answersOf = ({ statuses }: Measured) =>
   Object.values(statuses).reduce((a, b) => a + b, 0);
+/** Answers that are no refusal. */
+export const goodOf = ({ statuses }: Measured) => statuses[200] ?? 0;
+export const rateOf = (measured: Measured) => goodOf(measured) / measured.seconds;
+
+/** Throws where more than this share of the answers are refusals. */
+export function requireGood(measured: Measured, refusedMax: number): void {
+  const all = answersOf(measured);
+  if (all - goodOf(measured) <= all * refusedMax) return;
+  const { statuses, refusals } = measured;
+  throw new Error(`answers were refusals: ${JSON.stringify({ statuses, refusals })}`);
+}
+
 /** From milliseconds in a load to microseconds per answer. */
 const perAnswer = (millis: number, measured: Measured) => (millis * 1000) / answersOf(measured);
 const cpuOf = (measured: Measured) => perAnswer(measured.serverCpuMs, measured);
@@ -92,7 +103,7 @@ function cpuRow(name: string, of: Measured[], bare: Measured[], figures: Figures
 function refusalsOf(taken: readonly Rounds[]): string {
   const answers = taken.flatMap(({ ours }) => ours);
   const all = answers.reduce((sum, one) => sum + answersOf(one), 0);
-  const good = answers.reduce((sum, one) => sum + (one.statuses[200] ?? 0), 0);
+  const good = answers.reduce((sum, one) => sum + goodOf(one), 0);
   return `${count(all - good)} of ${count(all)} answers of the server were not 200`;
 }
 

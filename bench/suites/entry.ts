@@ -5,7 +5,7 @@
 import path from 'node:path';
 import { Generator, type Measured } from '../lib/generator.ts';
 import { answerBytes, INSTRUMENTS, type Market } from '../lib/http-market.ts';
-import { answersOf } from '../lib/http-report.ts';
+import { answersOf, rateOf, requireGood } from '../lib/http-report.ts';
 import { BATCH_ORDERS, type LoadKind } from '../lib/load.ts';
 import { loadNow } from '../lib/machine.ts';
 import { count, type Figures, ms, type Report, range, ratio, type Suite } from '../lib/report.ts';
@@ -120,15 +120,10 @@ async function measure(
     measureMs,
     ratePerSecond: null,
   });
-  const all = answersOf(measured);
-  if (all - (measured.statuses[200] ?? 0) > all * REFUSED_MAX) {
-    const { statuses, refusals } = measured;
-    throw new Error(`answers were refusals: ${JSON.stringify({ statuses, refusals })}`);
-  }
+  requireGood(measured, REFUSED_MAX);
   return measured;
 }
 
-const rateOf = ({ statuses, seconds }: Measured) => (statuses[200] ?? 0) / seconds;
 const perAnswer = (of: (one: Measured) => number) => (one: Measured) =>
   (of(one) * 1000) / answersOf(one);
 const cpuOf = perAnswer((one) => one.serverCpuMs);

@@ -3,8 +3,9 @@
  * which by shard and records, with few accounts and with many.
  */
 import path from 'node:path';
-import { Generator, type Measured } from '../lib/generator.ts';
-import { startPrepared } from '../lib/prepared-server.ts';
+import { Generator } from '../lib/generator.ts';
+import { goodOf, requireGood } from '../lib/http-report.ts';
+import { type Prepared, startPrepared } from '../lib/prepared-server.ts';
 import { type Usage, usageSince } from '../lib/proc.ts';
 import { count, type Figures, type Report, type Suite } from '../lib/report.ts';
 import type { Paperbook } from '../lib/server.ts';
@@ -111,7 +112,8 @@ async function measureSteps(
   }
 }
 
-type Prepared = Awaited<ReturnType<typeof startPrepared>>;
+/** In a run of good orders a refusal is a market that ended, or that its venue has paused. */
+const REFUSED_MAX = 0.2;
 
 let loads = 0;
 
@@ -135,21 +137,9 @@ async function measureStep(
       measureMs: loadMs,
       ratePerSecond: null,
     });
+    requireGood(measured, REFUSED_MAX);
     made.orders += goodOf(measured);
     made.seconds += measured.seconds;
   }
   return { ...made, usage: usage() };
-}
-
-/** In a run of good orders a refusal is a market that ended, or that its venue has paused. */
-const REFUSED_MAX = 0.2;
-
-/** The orders that were taken. Throws where too many were not. */
-function goodOf({ statuses, refusals }: Measured): number {
-  const all = Object.values(statuses).reduce((sum, times) => sum + times, 0);
-  const good = statuses[200] ?? 0;
-  if (all - good > all * REFUSED_MAX) {
-    throw new Error(`answers were refusals: ${JSON.stringify({ statuses, refusals })}`);
-  }
-  return good;
 }

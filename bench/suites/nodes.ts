@@ -12,6 +12,7 @@ import { etcdProgram, eventually, RealEtcd } from '../lib/etcd.ts';
 import { freePorts } from '../lib/free-ports.ts';
 import { Generator, type Measured } from '../lib/generator.ts';
 import { INSTRUMENTS } from '../lib/http-market.ts';
+import { goodOf } from '../lib/http-report.ts';
 import { cpuMsOf } from '../lib/proc.ts';
 import { count, type Figures, ms, type Report, type Suite } from '../lib/report.ts';
 import { type Served, startServe } from '../lib/server.ts';
@@ -191,7 +192,7 @@ function recordSizes(dataDir: string, fromMs: number, untilMs: number): number[]
 
 function rowOf(name: string, rounds: readonly Round[], figures: Figures): string[] {
   const sum = (of: (round: Round) => number) => rounds.reduce((all, round) => all + of(round), 0);
-  const orders = sum(({ measured }) => measured.statuses[200] ?? 0);
+  const orders = sum(({ measured }) => goodOf(measured));
   const seconds = sum(({ measured }) => measured.seconds);
   const records = sum((round) => round.records);
   const mean = (of: (round: Round) => number) => sum(of) / rounds.length;

@@ -7,6 +7,7 @@
  */
 import { Generator, type Measured } from '../lib/generator.ts';
 import { answerBytes, type Market, openMarket } from '../lib/http-market.ts';
+import { rateOf } from '../lib/http-report.ts';
 import { residentBytes } from '../lib/proc.ts';
 import {
   count,
@@ -83,7 +84,7 @@ async function run(sizes: OverloadSizes, progress: (line: string) => void): Prom
     const { ceilingConnections, ceilingMs } = sizes;
     progress('overload: finding the ceiling');
     const ceiling = await load(ceilingConnections, ceilingMs, null);
-    const rate = Math.round(acceptedOf(ceiling) * OFFERED_TIMES);
+    const rate = Math.round(rateOf(ceiling) * OFFERED_TIMES);
     progress(`overload: offering ${count(rate)} a second`);
     const sampler = new Sampler(server.pid, sizes.overloadMs / (SAMPLES - 1));
     const under = await load(sizes.connections, sizes.overloadMs, rate, () => sampler.start());
@@ -164,7 +165,6 @@ class Sampler {
   }
 }
 
-const acceptedOf = ({ statuses, seconds }: Measured) => (statuses[200] ?? 0) / seconds;
 const refusedOf = ({ statuses, seconds }: Measured) => (statuses[503] ?? 0) / seconds;
 
 function reportOf(sizes: OverloadSizes, rate: number, outcome: Outcome): Report {
@@ -222,16 +222,16 @@ function reportOf(sizes: OverloadSizes, rate: number, outcome: Outcome): Report 
 
 /** The share of its ceiling that the server keeps, to the share that bare keeps. */
 function keptToBare({ ceiling, under, bare }: Outcome): number {
-  const kept = acceptedOf(under) / acceptedOf(ceiling);
-  return kept / (acceptedOf(bare.many) / acceptedOf(bare.few));
+  const kept = rateOf(under) / rateOf(ceiling);
+  return kept / (rateOf(bare.many) / rateOf(bare.few));
 }
 
 function rowOf(name: string, measured: Measured, ceiling: Measured): string[] {
   const { latency, notSent, seconds, serverCpuMs, generatorCpuMs } = measured;
   return [
     name,
-    count(acceptedOf(measured)),
-    percent(acceptedOf(measured) / acceptedOf(ceiling)),
+    count(rateOf(measured)),
+    percent(rateOf(measured) / rateOf(ceiling)),
     count(refusedOf(measured)),
     count(notSent / seconds),
     ms(latency.p50),
@@ -246,8 +246,8 @@ function figuresOf(outcome: Outcome): Figures {
   const { ceiling, under, after, samples } = outcome;
   const grown = samples.at(-1)!.anonymous - samples[0]!.anonymous;
   return {
-    ceiling: { unit: 'orders/s', value: acceptedOf(ceiling) },
-    accepted: { unit: 'orders/s', value: acceptedOf(under) },
+    ceiling: { unit: 'orders/s', value: rateOf(ceiling) },
+    accepted: { unit: 'orders/s', value: rateOf(under) },
     'kept, to bare': { unit: 'ratio', value: keptToBare(outcome) },
     refused: { unit: '503/s', value: refusedOf(under) },
     'not sent': { unit: 'orders/s', value: under.notSent / under.seconds },
@@ -255,6 +255,6 @@ function figuresOf(outcome: Outcome): Figures {
     p99: { unit: 'ms', value: under.latency.p99 },
     p999: { unit: 'ms', value: under.latency.p999 },
     'anonymous memory grown': { unit: 'bytes', value: grown },
-    afterwards: { unit: 'orders/s', value: acceptedOf(after) },
+    afterwards: { unit: 'orders/s', value: rateOf(after) },
   };
 }

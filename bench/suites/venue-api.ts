@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 import { catalogOf, instrumentIdOf } from '../lib/catalog.ts';
 import { Generator, type Measured } from '../lib/generator.ts';
 import { INSTRUMENTS } from '../lib/http-market.ts';
-import { answersOf } from '../lib/http-report.ts';
+import { answersOf, rateOf, requireGood } from '../lib/http-report.ts';
 import { loadNow } from '../lib/machine.ts';
 import { prepareUsers, prepareVenueKeys } from '../lib/prepared-accounts.ts';
 import { type ThreadUse, usageSince } from '../lib/proc.ts';
@@ -191,16 +191,11 @@ async function measure(
   const load = { port, basePath, name, ...of };
   const job = { load, connections, warmupMs, measureMs, ratePerSecond: null };
   const measured = await generator.run(server, job);
-  const all = answersOf(measured);
-  if (all - (measured.statuses[200] ?? 0) > all * REFUSED_MAX) {
-    const { statuses, refusals } = measured;
-    throw new Error(`answers were refusals: ${JSON.stringify({ statuses, refusals })}`);
-  }
+  requireGood(measured, REFUSED_MAX);
   return measured;
 }
 
 const tickerOf = (market: number) => `BENCH-${market}`;
-const rateOf = ({ statuses, seconds }: Measured) => (statuses[200] ?? 0) / seconds;
 const cpuOf = (one: Measured) => (one.serverCpuMs * 1000) / answersOf(one);
 
 function orderRow(
