@@ -95,10 +95,10 @@ function entries(): string[] {
 }
 
 /** Bundles all entries at once, so that a source that many of them need is read once. */
-async function bundle(entries: readonly string[]): Promise<Set<string>> {
+async function bundle(files: readonly string[]): Promise<Set<string>> {
   const { metafile, outputFiles } = await build({
     absWorkingDir: ROOT,
-    entryPoints: [...entries],
+    entryPoints: [...files],
     outbase: '.',
     outdir: 'dist',
     write: false,
@@ -123,7 +123,7 @@ async function bundle(entries: readonly string[]): Promise<Set<string>> {
     logLevel: 'warning',
   });
   const texts = new Map(outputFiles.map(({ path: file, text }) => [file, text]));
-  for (const entry of entries) {
+  for (const entry of files) {
     writeBundle(entry, texts.get(path.join(DIST, entry.replace(/ts$/, 'js')))!);
   }
   return new Set(Object.keys(metafile.inputs));
