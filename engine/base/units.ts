@@ -224,7 +224,7 @@ export function isoOf(at: EpochMs): string {
 }
 
 const INSTANT =
-  /^\d{4}-\d\d-(\d\d)T([01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d{1,9})?)?(?:[Zz]|[+-]\d\d:\d\d)$/;
+  /^\d{4}-\d\d-(\d\d)[Tt]([01]\d|2[0-3]):\d\d(?::\d\d(?:\.\d+)?)?(?:[Zz]|[+-]\d\d:\d\d)$/;
 
 /**
  * The instant of an RFC 3339 date-time, whose seconds may be left out. Null for any other text,
