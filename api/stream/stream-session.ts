@@ -343,6 +343,9 @@ export class StreamSession implements Member, SocketEvents, Worker {
       throw invalidRequest('channels must not be empty without cancelOnDisconnect');
     }
     const isOfOrders = message.channels.includes(ORDERS);
+    if (!isOfOrders && message.after?.orders !== undefined) {
+      throw invalidRequest('after.orders belongs to the channel orders, which channels lacks');
+    }
     const member = isOfOrders ? this.#parts.member(this, caller) : undefined;
     const after = isOfOrders ? afterOf(message) : null;
     if (member === undefined && after === null) return this.#add(id, message);

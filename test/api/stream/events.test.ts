@@ -246,6 +246,23 @@ test.serial(
   },
 );
 
+test.serial(
+  'J23: after of a message without orders is refused and subscribes to nothing',
+  async (t) => {
+    const trader = await newTrader(t, await shared());
+    const client = await trader.open();
+    const after = { orders: '0000000000000000' };
+    for (const parts of [{ channels: ['games'] }, { channels: [], cancelOnDisconnect: true }]) {
+      const refused = await client.ask({ op: 'subscribe', ...parts, after });
+      const message = 'after.orders belongs to the channel orders, which channels lacks';
+      t.like(refused, { status: 400, body: { error: { code: 'invalid_request', message } } });
+    }
+    const both = await client.ask({ op: 'subscribe', channels: ['games', 'orders'], after });
+    t.deepEqual(both.body.channels, ['games', 'orders']);
+    t.is(both.body.cancelOnDisconnect, undefined);
+  },
+);
+
 test.serial('J25, J43: what is no eventId is refused, and so is one that is not yet', async (t) => {
   const trader = await newTrader(t, await shared());
   await trader.place({});
