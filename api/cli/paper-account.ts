@@ -1,20 +1,24 @@
-/** `paperbook account` and `reset`. Rules U12, U25, U48 (api/RULES.md). */
+/** `paperbook account`, `equity` and `reset`. Rules A235, U12, U25, U48 (api/RULES.md). */
 import type { Command } from 'commander';
-import type { Account, Realism } from 'paperbook/client';
+import type { Account, EquityPoint, Realism } from 'paperbook/client';
 import { PRESETS } from '../../engine/rules/realism.ts';
 import { parseObject } from '../base/validation.ts';
 import type { RealismChange } from '../schemas/realism.ts';
 import {
+  type AccountFlags,
   answerOf,
   byKey,
   bySession,
+  given,
+  headersOf,
   type KeyFlags,
+  ofAccount,
   ofKey,
   ofSession,
   type SessionFlags,
 } from './account-connection.ts';
 import { SessionFile } from './session-file.ts';
-import { listOf, money, show } from './table.ts';
+import { type Column, listOf, money, show, tableOf } from './table.ts';
 import { UsageError } from './usage.ts';
 
 export function addPaperAccountCommands(program: Command): void {
@@ -24,6 +28,11 @@ export function addPaperAccountCommands(program: Command): void {
       'how real its fills are from now on: simple, realistic, or JSON of the parts to change',
     )
     .action(account);
+  ofAccount(
+    program.command('equity').description('net worth over time, in all runs of the account'),
+  )
+    .option('--window <window>', 'all, or a number of days; default 30d')
+    .action(equity);
   ofSession(program.command('reset').description('reset the account to the start balance'))
     .option('--yes', 'confirm: cancel every order and close every trade')
     .action(reset);
@@ -47,6 +56,24 @@ async function account(options: KeyFlags & { realism?: string }): Promise<void> 
     return listOf([...who, ...runOf(account)]);
   });
 }
+
+async function equity(options: AccountFlags & { window?: string }): Promise<void> {
+  const { server, client } = byKey(options);
+  const query = given({ window: options.window });
+  const answer = await answerOf(server, client.getEquity({ query, ...headersOf(options) }));
+  show(options, answer, ({ points }) => {
+    return points.length === 0 ? 'Nothing traded yet.\n' : tableOf(points, EQUITY_COLUMNS);
+  });
+}
+
+const EQUITY_COLUMNS: Column<EquityPoint>[] = [
+  ['at', ({ at }) => at],
+  ['run', ({ run }) => run],
+  ['net worth', ({ netWorthDollars }) => money(netWorthDollars)],
+  ['balance', ({ balanceDollars }) => money(balanceDollars)],
+  ['open stake', ({ openStakeDollars }) => money(openStakeDollars)],
+  ['realized', ({ realizedPnlDollars }) => money(realizedPnlDollars)],
+];
 
 /** By the session: a key changes no setting. Rule A141 (api/RULES.md). */
 async function changeRealism(options: KeyFlags, choice: string): Promise<void> {

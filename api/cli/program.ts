@@ -57,7 +57,7 @@ const GROUPS: readonly Group[] = [
   { names: ['history'], load: async () => (await import('./history.ts')).addHistoryCommands },
   { names: ['backtest'], load: async () => (await import('./backtest.ts')).addBacktestCommand },
   {
-    names: ['account', 'reset'],
+    names: ['account', 'equity', 'reset'],
     load: async () => (await import('./paper-account.ts')).addPaperAccountCommands,
   },
   {
@@ -69,7 +69,7 @@ const GROUPS: readonly Group[] = [
     load: async () => (await import('./traders.ts')).addTraderCommands,
   },
   {
-    names: ['buy', 'sell', 'cancel'],
+    names: ['buy', 'sell', 'amend', 'cancel'],
     load: async () => (await import('./orders.ts')).addOrderCommands,
   },
   {

@@ -1,7 +1,7 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102 (feeds/FORMATS.md).
  */
 
 import type {
@@ -53,6 +53,8 @@ export class StatusPoller {
   #waiting = new Set<string>();
   /** Statuses that arrived by the connection after the question: newer than the answer. */
   readonly #changed = new Set<string>();
+  /** Markets that the channel has closed. An answer may be older, so it opens none of them. */
+  readonly #closed = new Set<string>();
   /** Markets that have stopped and have no result yet. */
   readonly #stopped = new Set<string>();
   /** Markets whose result the venue may still change. */
@@ -127,6 +129,8 @@ export class StatusPoller {
       }
       if (tick.kind !== 'status' && tick.kind !== 'result') continue;
       if (this.#isAsking) this.#changed.add(tick.market);
+      if (tick.kind === 'status' && tick.status === 'closed') this.#closed.add(tick.market);
+      else this.#closed.delete(tick.market);
       this.#follow(tick);
     }
   }
@@ -246,8 +250,10 @@ export class StatusPoller {
 
   #take(ticks: readonly StateTick[]): void {
     if (this.#abort.signal.aborted) return;
-    const news = ticks.filter(({ kind, market }) => {
-      return kind === 'result' || !this.#changed.has(market);
+    const news = ticks.filter((tick) => {
+      const { kind, market } = tick;
+      const opens = kind === 'status' && tick.status !== 'closed' && this.#closed.has(market);
+      return kind === 'result' || !(opens || this.#changed.has(market));
     });
     for (const tick of news) this.#follow(tick);
     this.#options.take(news);
@@ -270,6 +276,7 @@ export class StatusPoller {
   #note(tick: Exclude<StateTick, ClosingTick>): void {
     const { market } = tick;
     if (tick.kind === 'result') {
+      this.#closed.delete(market);
       this.#unusable.delete(market);
       this.#doubts.delete(market);
       this.#priced.delete(market);

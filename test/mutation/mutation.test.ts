@@ -2,11 +2,12 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test from 'ava';
+import { longTest } from '../long-test.ts';
 import { EQUAL } from './equal.ts';
 import { faultsUnder } from './faults.ts';
 import { mutantsOf } from './mutants.ts';
 import { contextOf, test as standIn } from './test-cases.ts';
-import { filesOfTests } from './trials.ts';
+import { filesOfTests, TrialProcess } from './trials.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 
@@ -18,6 +19,33 @@ test('npm run mutate: the stand-in for ava has all that its tests use', (t) => {
       t.true(parts[of as 'test' | 't'].has(name!), `${file} uses ${of}.${name}`);
     }
   }
+});
+
+test('npm run mutate: the stand-in for t.like looks at getters, and at each part', (t) => {
+  const { like } = contextOf([]) as { like(actual: unknown, part: object): void };
+  class Point {
+    readonly y = 2;
+    get x(): number {
+      return 1;
+    }
+  }
+  like(new Point(), { x: 1 });
+  like({ a: [{ b: 1, c: 2 }], d: new Map() }, { a: [{ b: 1 }], d: new Map() });
+  const others: [unknown, object][] = [
+    [new Point(), { x: 2 }],
+    [new Point(), { z: 1 }],
+    [{ a: [1, 2] }, { a: [1] }],
+    [{ a: null }, { a: {} }],
+    [{ a: new Map([[1, 2]]) }, { a: new Map() }],
+    [null, {}],
+  ];
+  for (const [actual, part] of others) t.throws(() => like(actual, part));
+});
+
+longTest('npm run mutate: no test fails without a fault', async (t) => {
+  const env = { ...process.env, SEEDS_PERCENT: '10' };
+  const { tests } = await new TrialProcess().measure(filesOfTests(), [], env);
+  t.true(tests.length > 500, `${tests.length} tests`);
 });
 
 test('npm run mutate: each fault that changes nothing is one that can be planted', (t) => {

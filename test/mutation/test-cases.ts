@@ -3,12 +3,7 @@
  * that one process can run them one by one, each time on modules loaded again. It has the parts of
  * ava that the engine's tests use. A failed assertion throws.
  */
-import {
-  deepStrictEqual,
-  notDeepStrictEqual,
-  ok,
-  partialDeepStrictEqual,
-} from 'node:assert/strict';
+import { deepStrictEqual, notDeepStrictEqual, ok } from 'node:assert/strict';
 
 type Teardown = () => unknown;
 type Play = (context: object) => unknown;
@@ -46,7 +41,7 @@ export function contextOf(teardowns: Teardown[]): object {
     false: (actual: unknown) => ok(actual === false),
     deepEqual: (actual: unknown, expected: unknown) => deepStrictEqual(actual, expected),
     notDeepEqual: (actual: unknown, other: unknown) => notDeepStrictEqual(actual, other),
-    like: (actual: object, part: object) => partialDeepStrictEqual(actual, part),
+    like: (actual: unknown, part: object) => deepStrictEqual(likePart(actual, part), part),
     regex: (text: string, pattern: RegExp) => ok(pattern.test(text)),
     throws: (act: () => unknown, expected: Thrown = {}) => thrownBy(act, expected),
     throwsAsync: async (
@@ -68,6 +63,24 @@ export function contextOf(teardowns: Teardown[]): object {
     timeout: () => {},
     teardown: (teardown: Teardown) => teardowns.push(teardown),
   };
+}
+
+/** What a value has of the fields of a part, also where getters answer. */
+function likePart(actual: unknown, part: unknown): unknown {
+  const isThere = typeof actual === 'object' && actual !== null;
+  if (!isThere || !(isPlain(part) || Array.isArray(part))) return actual;
+  const found = Object.entries(part).map(([name, of]): [string, unknown] => {
+    return [name, likePart((actual as Record<string, unknown>)[name], of)];
+  });
+  if (!Array.isArray(part)) return Object.fromEntries(found);
+  const isAsLong = Array.isArray(actual) && actual.length === part.length;
+  return isAsLong ? found.map(([, value]) => value) : actual;
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false;
+  const prototype = Object.getPrototypeOf(value);
+  return prototype === Object.prototype || prototype === null;
 }
 
 function thrownBy(act: () => unknown, { message, code, instanceOf }: Thrown): Error {

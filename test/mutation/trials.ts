@@ -47,8 +47,12 @@ export class TrialProcess {
   #tried = 0;
 
   /** Runs the tests without a fault. @throws if one fails */
-  async measure(files: string[], faults: Fault[]): Promise<Extract<Report, { kind: 'measured' }>> {
-    this.#child = fork(PROCESS_FILE, { execArgv: [...EXEC_ARGV, ...COUNTED] });
+  async measure(
+    files: string[],
+    faults: Fault[],
+    env = process.env,
+  ): Promise<Extract<Report, { kind: 'measured' }>> {
+    this.#child = fork(PROCESS_FILE, { execArgv: [...EXEC_ARGV, ...COUNTED], env });
     const report = await this.#report({ kind: 'measure', files, faults }, () => {});
     this.close();
     if (report?.kind !== 'measured') throw new Error('the tests fail without a fault');

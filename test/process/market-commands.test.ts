@@ -46,6 +46,21 @@ test.serial('U13: games and instruments, filtered as the routes filter', async (
   t.true(rows.stdout.includes(row), rows.stdout);
 });
 
+test.serial('A235: equity prints the points of the account, or that there is none', async (t) => {
+  const { api, command, json, fails } = await startTrader(t, { catalog: sampleCatalog() });
+  t.is((await command('equity')).stdout, 'Nothing traded yet.\n');
+  t.is((await command('buy', IDS.lions, 'yes', '10')).code, 0);
+  const { points, run } = await json('equity', '--window', 'all');
+  t.deepEqual([points.at(-1).run, run], [1, 1]);
+  const now = (await api.call('GET', '/account')).json.account;
+  t.is(points.at(-1).netWorthDollars, now.netWorthDollars);
+  const { stdout } = await command('equity');
+  t.regex(stdout, /^AT +RUN +NET WORTH +BALANCE +OPEN STAKE +REALIZED\n\d{4}-/);
+  t.regex(stdout, /\n\S+Z +1 +\$[\d,.]+ +\$[\d,.]+ +\$[\d,.]+ +\$0\.00\n$/);
+  t.regex(await fails('equity', '--window', '0d'), /^paperbook: invalid_request: window must be/);
+  t.regex(await fails('equity', '--org', 'x'), /^paperbook: invalid_request: /);
+});
+
 test.serial('U13: search takes words as they are typed, best match first', async (t) => {
   const { command, json } = await startTrader(t, { catalog: sampleCatalog() });
   const found = await json('search', 'hawks', 'over');

@@ -207,10 +207,11 @@ class KalshiAdapter implements VenueAdapter {
     // The frame itself may have been one of the snapshots.
     const unknown = lost.filter((market) => !this.#books.has(market));
     reading.ticks = [...unknown.map(unknownBook), ...reading.ticks];
-    reading.send = this.#commands.askBooks(
+    const asked = this.#commands.askBooks(
       sid,
       markets.filter((market) => this.#commands.awaits(market)),
     );
+    reading.send = [...(reading.send ?? []), ...asked];
     reading.resync = true;
     if (states) reading.missedStates = true;
     return reading;

@@ -154,16 +154,17 @@ class NativeAdapter implements VenueAdapter {
   #snapshot(market: string, fields: Fields): FrameReading {
     const yesBids = bookSide(fields.yesBids, levelOf);
     const yesAsks = bookSide(fields.yesAsks, levelOf);
-    if (yesBids === null || yesAsks === null) {
-      return this.#lost('snapshot', market, 'unreadable levels');
-    }
+    const isRead = yesBids !== null && yesAsks !== null;
+    const book = isRead
+      ? wholeBookTick(market, yesBids, yesAsks, this.#depth)
+      : unknownBook(market);
     const status = statusOrResult(market, fields);
     if (typeof status === 'string') {
       const end = fields.status === 'resolved' ? [undecided(market, status)] : [];
-      return this.#lost('snapshot', market, status, end);
+      return this.#lost('snapshot', market, status, [...end, unknownBook(market)]);
     }
-    const book = wholeBookTick(market, yesBids, yesAsks, this.#depth);
     const ticks = status.kind === 'status' ? statusWithBook(status.status, book) : [status, book];
+    if (!isRead) return this.#lost('snapshot', market, 'unreadable levels', ticks);
     return this.#told(market, said('snapshot', ticks), { yesBids, yesAsks });
   }
 
@@ -210,9 +211,9 @@ class NativeAdapter implements VenueAdapter {
     type: string,
     market: string,
     reason: string,
-    before: readonly VenueTick[] = [],
+    ticks: VenueTick[] = [unknownBook(market)],
   ): FrameReading {
-    const reading = refused(type, reason, [...before, unknownBook(market)]);
+    const reading = refused(type, reason, ticks);
     const asked = this.lose(market);
     if (type === 'level' && asked.length > 0) {
       reading.send = asked.map((message) => ({ message, afterMs: 0 }));

@@ -199,14 +199,15 @@ function readMarketData(data: Fields | null, depth: boolean): FrameReading {
   if (data === null || market === null) return refused('marketData', 'no market slug');
   const bids = bookSide(data.bids ?? [], levelOf);
   const offers = bookSide(data.offers ?? [], levelOf);
-  if (bids === null || offers === null) {
-    return refused('marketData', 'unreadable levels', [unknownBook(market)]);
+  const isRead = bids !== null && offers !== null;
+  const book = isRead ? wholeBookTick(market, bids, offers, depth) : unknownBook(market);
+  const hasState = data.state !== undefined && data.state !== null;
+  const status = hasState ? statusOf(data.state) : undefined;
+  if (hasState && status === undefined) {
+    return refused('marketData', 'unknown state', [unknownBook(market)]);
   }
-  const book = wholeBookTick(market, bids, offers, depth);
-  if (data.state === undefined || data.state === null) return said('marketData', [book]);
-  const status = statusOf(data.state);
-  if (status === undefined) return refused('marketData', 'unknown state', [unknownBook(market)]);
-  return said('marketData', statusWithBook(status, book));
+  const ticks = status === undefined ? [book] : statusWithBook(status, book);
+  return isRead ? said('marketData', ticks) : refused('marketData', 'unreadable levels', ticks);
 }
 
 function readLite(data: Fields | null): FrameReading {

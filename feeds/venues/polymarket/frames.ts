@@ -207,21 +207,31 @@ class PolymarketAdapter implements VenueAdapter {
     if (changes === null) return refused(type, 'no changes');
     const readings = new Map<string, FrameReading>();
     const last = new Map<string, Fields>();
-    let isWanted = false;
+    let isNameless = false;
     for (const change of changes) {
       const token = nameOf(change?.asset_id) ?? nameOf(fields.asset_id);
-      if (token === null || change === null) return refused(type, 'no asset_id');
+      if (token === null || change === null) {
+        isNameless = true;
+        continue;
+      }
       // Both tokens are sent even if only one was subscribed to.
       if (!this.#wanted.has(token)) continue;
-      isWanted = true;
-      readings.set(token, this.#change(token, change));
+      readings.set(token, followed(readings.get(token), this.#change(token, change)));
       last.set(token, change);
     }
-    if (!isWanted) return unwanted(type);
+    if (isNameless) return this.#nameless(type, [...readings.keys()]);
+    if (readings.size === 0) return unwanted(type);
     const reading = { ...merged([...readings.values()]), type };
     // A change states the top after the whole frame.
     const stated = [...last].flatMap(([token, change]) => this.#stated(token, change));
     return stated.length === 0 ? reading : { ...reading, stated };
+  }
+
+  /** A change that names no token may be of any token of its frame. */
+  #nameless(type: string, tokens: readonly string[]): FrameReading {
+    const reason = 'no asset_id';
+    const lost = tokens.map((token) => this.#lost(type, token, reason));
+    return lost.length === 0 ? refused(type, reason) : { ...merged(lost), type };
   }
 
   /** The stated best prices of a kept book. */
@@ -267,9 +277,11 @@ class PolymarketAdapter implements VenueAdapter {
   #resolved(fields: Fields): FrameReading {
     const type = 'market_resolved';
     const winner = nameOf(fields.winning_asset_id);
-    if (winner === null) return refused(type, 'no winning_asset_id');
     const listed = Array.isArray(fields.assets_ids) ? fields.assets_ids : [];
-    if (listed.length > 0 && !listed.includes(winner)) return this.#noWinner(type, listed);
+    if (winner === null) return this.#noWinner(type, listed, 'no winning_asset_id');
+    if (listed.length > 0 && !listed.includes(winner)) {
+      return this.#noWinner(type, listed, 'winning_asset_id is not in assets_ids');
+    }
     const tokens = new Set([winner, ...listed].map(nameOf));
     const ticks: VenueTick[] = [];
     for (const token of tokens) {
@@ -280,9 +292,8 @@ class PolymarketAdapter implements VenueAdapter {
     return said(type, ticks);
   }
 
-  /** A winner that is none of the outcomes pays nobody. */
-  #noWinner(type: string, listed: readonly unknown[]): FrameReading {
-    const reason = 'winning_asset_id is not in assets_ids';
+  /** Without a winner among the outcomes nobody is paid, and the market is over all the same. */
+  #noWinner(type: string, listed: readonly unknown[], reason: string): FrameReading {
     const tokens = listed.map(nameOf).filter((token) => token !== null && this.#wanted.has(token));
     const ticks = tokens.map((token) => undecided(token!, reason));
     const reading = refused(type, reason, ticks);
@@ -305,6 +316,7 @@ class PolymarketAdapter implements VenueAdapter {
 function merged(readings: readonly FrameReading[]): FrameReading {
   const send = readings.flatMap((reading) => reading.send ?? []);
   const stated = readings.flatMap((reading) => reading.stated ?? []);
+  const missedStates = readings.flatMap((reading) => (reading.missedStates ?? []) as string[]);
   return {
     type: readings[0]?.type ?? 'empty',
     ticks: readings.flatMap(({ ticks }) => ticks),
@@ -313,7 +325,16 @@ function merged(readings: readonly FrameReading[]): FrameReading {
     jump: false,
     ...(send.length === 0 ? {} : { send }),
     ...(stated.length === 0 ? {} : { stated }),
+    ...(missedStates.length === 0 ? {} : { missedStates }),
   };
+}
+
+/** The changes of one token in a frame: its last book, and all else that they say and ask for. */
+function followed(before: FrameReading | undefined, after: FrameReading): FrameReading {
+  if (before === undefined) return after;
+  const isNewer = after.ticks.some(({ kind }) => kind === 'book');
+  const kept = before.ticks.filter(({ kind }) => kind !== 'book' || !isNewer);
+  return merged([{ ...before, ticks: kept }, after]);
 }
 
 /** `price_changes`, before September 2025 `changes`, or the one change of the message itself. */

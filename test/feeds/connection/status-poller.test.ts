@@ -108,6 +108,37 @@ test('W15, W29: a market that was decided without a result is asked for, alone',
   t.regex(rest.asked[2]!, /tickers=B&/);
 });
 
+const ENDS = [
+  ['determined', { event_type: 'determined' }],
+  ['doubted', { event_type: 'disputed' }],
+  ['contradictory', { event_type: 'settled', result: 'yes', settlement_value: '0.5000' }],
+] as const;
+
+for (const [name, end] of ENDS) {
+  test(`W102: an older answer does not open a market that its channel has closed: ${name}`, async (t) => {
+    const { venue, states, rest, open } = await setUp(t, 'kalshi');
+    const world = open();
+    await until(() => world.statusOf('C') === 'open' && world.priceOf('A') !== null, 'the start');
+    const say = (seq: number, fields: object) => {
+      const msg = { market_ticker: 'A', ...fields };
+      const frame = { type: 'market_lifecycle_v2', sid: 3, seq, msg };
+      venue.sockets[0]!.send(JSON.stringify(frame));
+    };
+    const statuses = () => world.ticks.filter(({ kind }) => kind === 'status').length;
+    say(1, end);
+    await until(() => world.statusOf('A') === 'closed', 'it is closed');
+    const [asked, told] = [rest.asked.length, statuses()];
+    await until(() => rest.asked.length >= asked + 3, 'further answers');
+    t.deepEqual([world.statusOf('A'), statuses()], ['closed', told]);
+    say(2, { event_type: 'activated' });
+    await until(() => world.statusOf('A') === 'open', 'the channel opens it');
+    say(3, end);
+    await until(() => world.statusOf('A') === 'closed', 'it is closed again');
+    states.set('A', 'yes');
+    await until(() => world.results.has('A'), 'the result');
+  });
+}
+
 test('W15: an answer is no heartbeat of the connection', async (t) => {
   const { open } = await setUp(t, 'kalshi');
   const world = open();

@@ -197,6 +197,17 @@ test('B16, W81: levels off a new grid of Kalshi go, and the book is asked for', 
   }
 });
 
+test('B16, W34: a new grid is asked for even if the frame shows a gap in the life cycle', (t) => {
+  const { connection } = connected('kalshi');
+  connection.frame(snapshot(['0.9410'], ['0.0450']), 0);
+  connection.frame({ ...lifecycle('activated', {}), seq: 1 }, 1000);
+  const fields = { price_level_structure: 'linear_cent' };
+  const frame = { ...lifecycle('price_level_structure_updated', fields), seq: 3 };
+  const { send, missedStates } = connection.frame(frame, 2000);
+  t.like(send, [{ message: { params: { action: 'get_snapshot', market_tickers: ['A'] } } }]);
+  t.true(missedStates);
+});
+
 test('W82: a block trade of Kalshi is no trade of the market, and is counted', (t) => {
   const trade = (is_block_trade: boolean) => {
     const prices = { yes_price_dollars: '0.8000', no_price_dollars: '0.2000' };

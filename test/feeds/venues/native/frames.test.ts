@@ -26,6 +26,18 @@ test('N2: the client subscribes to markets or to all', (t) => {
   t.deepEqual(adapter.headers(0), {});
 });
 
+test('B7, B11: a snapshot whose book cannot be read keeps its status and its result', (t) => {
+  const read = (fields: object) => {
+    const adapter = nativeAdapter({ recorded: true });
+    const { ticks, rejected } = adapter.read({ type: 'snapshot', market: 'T', ...fields });
+    t.is(rejected, 'unreadable levels');
+    return ticks.map((tick) => ('unknown' in tick ? 'unknown' : Object.values(tick).join(' ')));
+  };
+  t.deepEqual(read({ status: 'open' }), ['unknown', 'status T open']);
+  t.deepEqual(read({ status: 'closed', yesBids: 'x' }), ['status T closed', 'unknown']);
+  t.deepEqual(read({ status: 'resolved', result: 'no' }), ['result T no ', 'unknown']);
+});
+
 test('W99: one level of a book that came whole, stated with its size from then on', (t) => {
   const adapter = nativeAdapter({ levels: true, depth: true });
   adapter.subscribe(['T']);

@@ -118,6 +118,19 @@ test('W11: a bad key is refused without repeating it', (t) => {
   });
 });
 
+test('B7, B11: a state whose book cannot be read keeps its status', (t) => {
+  const read = (state: string) => {
+    const adapter = polymarketUsAdapter({}, { recorded: true });
+    const data = { marketSlug: 'M', bids: 'x', offers: [], state };
+    const { ticks, rejected } = adapter.read({ marketData: data });
+    t.is(rejected, 'unreadable levels');
+    return ticks.map((tick) => (tick.kind === 'status' ? tick.status : tick.kind));
+  };
+  t.deepEqual(read('MARKET_STATE_OPEN'), ['book', 'open']);
+  t.deepEqual(read('MARKET_STATE_HALTED'), ['paused', 'book']);
+  t.deepEqual(read('MARKET_STATE_EXPIRED'), ['closed', 'book']);
+});
+
 test('the best level is found in any order', (t) => {
   const level = fc.record({
     cents: fc.integer({ min: 1, max: 99 }),

@@ -155,6 +155,42 @@ test('W53: a change that cannot be read loses the book, which is subscribed to a
   t.deepEqual([next.rejected, next.ticks], ['change before a book', []]);
 });
 
+test('W53: all that the changes of one frame say of a token counts, in any order', (t) => {
+  const good = { asset_id: 'A', price: '0.41', size: '1', side: 'BUY' };
+  const bad = { ...good, size: '-1' };
+  const { asset_id: _, ...nameless } = good;
+  for (const changes of [
+    [bad, good],
+    [good, bad],
+    [bad, bad],
+    [good, nameless],
+    [null, good],
+  ]) {
+    const adapter = live('A', 'B');
+    for (const token of ['A', 'B']) {
+      adapter.read(book(token, [level('0.40', '10')], [level('0.45', '20')]));
+    }
+    const frame = { event_type: 'price_change', price_changes: changes };
+    const reading = adapter.read(frame);
+    const said = JSON.stringify(changes);
+    t.deepEqual(topsOf(reading), ['A null x 0 / null x 0'], said);
+    t.regex(reading.rejected ?? '', /^(unreadable|no asset_id)/, said);
+    t.is(reading.send?.length, 2, said);
+    t.is(adapter.books, 1, 'the book of the other token stays');
+  }
+  const adapter = live('A');
+  const none = adapter.read({ event_type: 'price_change', price_changes: [nameless] });
+  t.deepEqual([none.rejected, none.ticks, none.send], ['no asset_id', [], undefined]);
+  const top = (best_bid: string) => ({ ...good, best_bid, best_ask: '0.50' });
+  const tops = { event_type: 'price_change', price_changes: [top('0.41'), top('0.42')] };
+  const { ticks } = adapter.read(tops);
+  t.deepEqual(ticks.map(({ kind }) => kind).sort(), ['book', 'closing'], 'W85: it is kept');
+  t.like(
+    ticks.find(({ kind }) => kind === 'book'),
+    { yesBid: 4200 },
+  );
+});
+
 test('W54: a token without a book has the top that the venue states', (t) => {
   const adapter = live('A');
   const top = { event_type: 'best_bid_ask', asset_id: 'A', best_bid: '0.73', best_ask: '0.77' };
@@ -196,7 +232,20 @@ test('W56: a resolved market is yes for its winner, and no for the other token',
     ],
   );
   t.deepEqual(live('Z').read(frame).ticks, []);
-  t.is(live('A').read({ ...frame, winning_asset_id: null }).rejected, 'no winning_asset_id');
+});
+
+test('W71: a market that is resolved without a winner is over, and asked for', (t) => {
+  const frame = { event_type: 'market_resolved', assets_ids: ['A', 'B'] };
+  for (const winner of [undefined, null, '', 7, 'C']) {
+    const message = { ...frame, winning_asset_id: winner };
+    for (const reading of [live('A').read(message), live('A').read([message])]) {
+      t.regex(reading.rejected ?? '', /winning_asset_id/);
+      t.like(reading.ticks, [{ kind: 'status', market: 'A', status: 'closed' }]);
+      t.deepEqual(reading.missedStates, ['A']);
+    }
+  }
+  const { ticks, rejected } = live('A').read({ event_type: 'market_resolved' });
+  t.deepEqual([ticks, rejected], [[], 'no winning_asset_id']);
 });
 
 recordedTest('W52, W55: every recorded book and trade is read', (t) => {
