@@ -210,6 +210,9 @@ const NO_REQUEST: Record<string, [bytes: string, status: number]> = {
   'a path of more than 4 KiB': [request('GET', `/v1/${'a'.repeat(4096)}`), 431],
   'more than 100 headers': [request('GET', '/v1/status', null, 'X: a\r\n'.repeat(120)), 431],
   'HTTP/1.0': ['GET /v1/status HTTP/1.0\r\nHost: x\r\n\r\n', 505],
+  'a target with a host': ['GET http://x/v1/status HTTP/1.1\r\nHost: x\r\n\r\n', 505],
+  'the target *': ['OPTIONS * HTTP/1.1\r\nHost: x\r\n\r\n', 505],
+  'a head without a host': ['GET /v1/status HTTP/1.1\r\nX: a\r\n\r\n', 400],
   'what is no HTTP': ['\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 505],
 };
 
@@ -239,6 +242,7 @@ test('A64: hundreds of callers who stall are dropped, and hold up nobody', async
   const starts = [
     '',
     'GET /v1/status HTTP/1.1\r\nHos',
+    'GET /v1/status HTTP/1.1\r\n\r\n',
     'GET /v1/status HTTP/1.1\r\nX-A: ',
     `${request('POST', '/v1/portfolio/orders', api, 'Content-Length: 100\r\n')}{"act`,
     `${request('POST', '/v1/portfolio/orders', api, 'Transfer-Encoding: chunked\r\n')}5\r\n{"a`,
