@@ -81,10 +81,18 @@ const DISPLAY = 2;
 const SHOWN = 3;
 const LOW_MS = 4;
 const HIGH_MS = 5;
+/** `LOW_MS` and `HIGH_MS` before the clock was set back. */
+const LOW_MS_BEFORE = 6;
+const HIGH_MS_BEFORE = 7;
 /** By all shards. */
-const TAKEN = 6;
-/** By shard: what it has taken; after them, the version of the level that it has taken from. */
-const BY_SHARD = 7;
+const TAKEN = 8;
+/** By shard: what it has taken; after them, the version of the level that it knows to be this one. */
+const BY_SHARD = 9;
+
+/** As `LOW_MS`: the clock was set back since. It is before each time that a view can have. */
+const BEFORE_CLOCK = -1;
+/** In place of a version: the shard knows that each version of its level is a later display. */
+const LATER = -1;
 
 const FIRST_MARKETS = 1024;
 const MARKETS_MAX = 2 ** 22;
@@ -262,12 +270,32 @@ export class MarketLiquidity {
     });
   }
 
-  /** An operator has set the clock back: no time from before says anything. */
-  timeWasSet(): void {
+  /**
+   * An operator has set the clock back: from here on no time from before says anything. So this
+   * shard notes now what the times say of the levels that it shows. Another shard may have set its
+   * clock already.
+   *
+   * @param viewOf a level as this shard shows it; null: it shows nothing of the market
+   */
+  timeWasSet(
+    viewOf: (market: MarketNumber, side: Side, askCents: PriceCents) => LevelView | null,
+  ): void {
+    const words = this.#levels;
     this.#locked(() => {
-      for (const at of this.#all()) {
-        this.#levels[at + LOW_MS] = 0;
-        this.#levels[at + HIGH_MS] = 0;
+      for (let market = 0; market < this.#markets.length; market++) {
+        for (const at of this.#rowsOf(market)) {
+          if (words[at + LOW_MS] !== BEFORE_CLOCK) {
+            words[at + LOW_MS_BEFORE] = words[at + LOW_MS]!;
+            words[at + HIGH_MS_BEFORE] = words[at + HIGH_MS]!;
+            words[at + LOW_MS] = BEFORE_CLOCK;
+            words[at + HIGH_MS] = 0;
+          }
+          const view = viewOf(market, ...levelOf(words[at + KEY]!));
+          if (view === null) continue;
+          const relation = this.#relation(at, view, LOW_MS_BEFORE, HIGH_MS_BEFORE);
+          if (relation === 'same') words[at + this.#version] = view.version;
+          if (relation === 'newer') words[at + this.#version] = LATER;
+        }
       }
       this.#volumes.fill(0);
     });
@@ -347,14 +375,19 @@ export class MarketLiquidity {
    * shard that has taken from it knows for certain; else the times decide, and if they leave it
    * open, an equal size is the same display.
    */
-  #relation(at: number, { size, lowMs, highMs, version }: LevelView): 'newer' | 'same' | 'older' {
+  #relation(
+    at: number,
+    { size, lowMs, highMs, version }: LevelView,
+    lowAt = LOW_MS,
+    highAt = HIGH_MS,
+  ): 'newer' | 'same' | 'older' {
     const words = this.#levels;
     const seen = words[at + this.#version]!;
     if (seen !== 0) return seen === version ? 'same' : 'newer';
-    if (lowMs > words[at + HIGH_MS]!) return 'newer';
-    if (highMs < words[at + LOW_MS]!) return 'older';
+    if (lowMs > words[at + highAt]!) return 'newer';
+    if (highMs < words[at + lowAt]!) return 'older';
     if (size === words[at + SHOWN]) return 'same';
-    return highMs > words[at + HIGH_MS]! ? 'newer' : 'older';
+    return highMs > words[at + highAt]! ? 'newer' : 'older';
   }
 
   #begin(
@@ -406,11 +439,16 @@ export class MarketLiquidity {
   /** Every level in use. */
   *#all(): Generator<number> {
     for (let market = 0; market < this.#markets.length; market++) {
-      for (let row = this.#firstOf(market); row !== 0; ) {
-        const at = (row - 1) * this.#levelWords;
-        yield at;
-        row = this.#levels[at + NEXT]!;
-      }
+      yield* this.#rowsOf(market);
+    }
+  }
+
+  /** Every level of a market in use. */
+  *#rowsOf(market: MarketNumber): Generator<number> {
+    for (let row = this.#firstOf(market); row !== 0; ) {
+      const at = (row - 1) * this.#levelWords;
+      yield at;
+      row = this.#levels[at + NEXT]!;
     }
   }
 
@@ -503,6 +541,10 @@ const NONE = -1;
 
 function keyOf(side: Side, askCents: PriceCents): number {
   return side === 'yes' ? askCents : 100 + askCents;
+}
+
+function levelOf(key: number): [Side, PriceCents] {
+  return key < 100 ? ['yes', key] : ['no', key - 100];
 }
 
 /** Kind, side and price as one number. */

@@ -88,13 +88,16 @@ export class BookDepth {
 
   /** An operator has set the clock back. */
   timeWasSet(): void {
+    this.#shared.timeWasSet((market, side, askCents) => {
+      const sides = this.#displayed[market];
+      return sides === undefined ? null : asksIn(sides, side).view(askCents, sides.lastQuote);
+    });
     for (const sides of this.#displayed) {
       if (sides === undefined) continue;
       sides.lastQuote.highMs = 0;
       sides.yes.timeWasSet();
       sides.no.timeWasSet();
     }
-    this.#shared.timeWasSet();
   }
 
   orderArrives(

@@ -44,7 +44,7 @@ function checkLists({ portfolio, orders, trades }: Reading, memory: Memory, repo
   const openedByOrders = new Set<string>();
   for (const order of orders) {
     memory.sawOrder(order);
-    if (order.action === 'buy' && order.status === 'executed') openedByOrders.add(order.tradeId);
+    if (order.action === 'buy' && order.filledContracts > 0) openedByOrders.add(order.tradeId);
   }
   for (const trade of trades) memory.sawTrade(trade);
   const orderIds = new Set(orders.map(({ orderId }) => orderId));
@@ -93,18 +93,48 @@ function checkMoney({ portfolio: { account }, orders, trades }: Reading, report:
 
   const stakeCents = sum(open, ({ costDollars }) => centsOf(costDollars));
   const realizedCents = sum(closed, ({ pnlDollars }) => centsOf(pnlDollars));
-  const heldCents = sum(held, ({ limitCents, contracts }) => limitCents * contracts);
+  const heldCents = sum(held, ({ limitCents, remainingContracts }) => {
+    return limitCents * remainingContracts;
+  });
+  const sold = openTradesSoldInPart(open, orders);
   const adjustedCents = cents('adjustmentsInRunDollars');
   const moneyCents = cents('balanceDollars') + cents('heldDollars') + cents('openStakeDollars');
   const equal = (what: string, found: number, wanted: number) => {
     if (found !== wanted) report(`${what} is ${found} cents, not ${wanted}`);
   };
-  equal('realized P&L', moneyCents - START_CENTS - adjustedCents, realizedCents);
+  const earnedCents = moneyCents - START_CENTS - adjustedCents - realizedCents;
+  const mayBe = earnedCents >= sold.leastCents && earnedCents <= sold.mostCents;
+  if (!mayBe) report(`realized P&L is ${earnedCents} cents more than that of its closed trades`);
   equal('open stake', cents('openStakeDollars'), stakeCents);
   equal('held', cents('heldDollars'), heldCents);
   const pnlCents = cents('netWorthDollars') - START_CENTS - adjustedCents;
   equal('pnlSinceResetDollars', cents('pnlSinceResetDollars'), pnlCents);
   if (cents('balanceDollars') < 0) report('the balance is negative');
+}
+
+/**
+ * What the sold parts of open trades have earned. Prices are shown rounded, against the trader, so
+ * it lies between two bounds: both are 0 if nothing was sold in part. Rules T71, T72.
+ */
+function openTradesSoldInPart(
+  open: Json[],
+  orders: Json[],
+): { leastCents: number; mostCents: number } {
+  let [leastCents, mostCents] = [0, 0];
+  for (const { tradeId, contracts, costDollars, entryCents } of open) {
+    const sells = orders.filter((order) => order.action === 'sell' && order.tradeId === tradeId);
+    const parts = sells.filter(({ filledContracts }) => filledContracts > 0);
+    if (parts.length === 0) continue;
+    const sold = parts.reduce((total, order) => total + order.filledContracts, 0);
+    const proceeds = parts.reduce((total, order) => {
+      return total + order.fillPriceCents * order.filledContracts;
+    }, 0);
+    const bought = sold + contracts;
+    const leftCents = centsOf(costDollars);
+    leastCents += proceeds - (entryCents * bought - leftCents);
+    mostCents += proceeds + sold - ((entryCents - 1) * bought - leftCents);
+  }
+  return { leastCents, mostCents };
 }
 
 function reportDifference(

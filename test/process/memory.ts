@@ -25,7 +25,12 @@ const MOVING_ORDER_FIELDS = [
   'canceledAt',
   'updatedAt',
 ];
+/** A trade grows and shrinks in parts. Rules T70 to T73 (engine/RULES.md). */
 const MOVING_TRADE_FIELDS = [
+  'contracts',
+  'costDollars',
+  'entryCents',
+  'feesDollars',
   'status',
   'closedAt',
   'closeReason',
@@ -46,6 +51,8 @@ export class Memory {
   readonly cancelsSent = new Set<string>();
   /** Trades that a sell was sent for. */
   readonly sellsSent = new Set<string>();
+  /** Trades of orders that have traded whole: they grow no more. */
+  readonly #whole = new Set<string>();
   readonly #breach: (what: string) => void;
 
   constructor(breach: (what: string) => void) {
@@ -75,7 +82,9 @@ export class Memory {
     this.placements.set(idempotencyKey, { body, answer });
     this.unanswered.delete(idempotencyKey);
     if (answer.order !== null) this.sawOrder(answer.order);
-    if (answer.trade !== null) this.sawTrade(answer.trade);
+    if (answer.trade === null) return;
+    this.sawTrade(answer.trade);
+    this.#whole.add(answer.trade.tradeId);
   }
 
   sawOrder(order: Json): void {
@@ -122,13 +131,17 @@ export class Memory {
       without(after, MOVING_ORDER_FIELDS),
     );
     this.#check(same, 'an order became another', { before, after });
+    const filled = after.filledContracts - before.filledContracts;
+    this.#check(filled >= 0, 'a part of an order became untraded', { before, after });
     if (after.status === 'resting') return;
     const { status, cancelReason } = after;
     const known = ENDS_OF_ORDERS[status]?.includes(cancelReason) === true;
     const asked = this.cancelsSent.has(after.orderId);
     const wanted =
       (cancelReason !== 'canceled_by_owner' || asked) &&
-      (cancelReason !== 'position_closed' || after.action === 'sell') &&
+      (cancelReason !== 'position_closed' ||
+        after.action === 'sell' ||
+        this.sellsSent.has(after.tradeId)) &&
       (status !== 'expired' || after.expiresAt !== null);
     this.#check(known && wanted, 'a resting order ended otherwise', { before, after });
   }
@@ -143,6 +156,10 @@ export class Memory {
       without(after, MOVING_TRADE_FIELDS),
     );
     this.#check(same, 'a trade became another', { before, after });
+    const grown = after.contracts - before.contracts;
+    const mayMove =
+      this.sellsSent.has(after.tradeId) || (grown > 0 && !this.#whole.has(after.tradeId));
+    this.#check(grown === 0 || mayMove, 'a trade changed by no order', { before, after });
     const wanted = after.status !== 'closed' || this.sellsSent.has(after.tradeId);
     this.#check(wanted, 'a trade was sold by nobody', { before, after });
   }

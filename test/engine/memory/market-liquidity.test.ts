@@ -95,6 +95,36 @@ test('T232: if nobody can tell when a size came, an equal one is the same displa
   t.is(free(two!, { ...merged, size: 31, highMs: 9 }), 0, 'it may be older');
 });
 
+test('T232: a display that was newer before the clock was set back is newer after it', (t) => {
+  const memory = liquidityMemory(2);
+  const [one, two] = shardsOf(memory);
+  take(one!, shown(100, 5, 1), 100);
+  const views = [shown(30, 9, 2), shown(40, 9, 7)];
+  /** Both show another size since, and set their clocks one after the other. */
+  for (const [at, shard] of [one!, two!].entries()) shard.timeWasSet(() => views[at]!);
+  const after = views.map((view) => ({ ...view, lowMs: 0, highMs: 0 }));
+  t.is(free(one!, after[0]!), 30);
+  t.is(free(two!, after[1]!), 40);
+  t.like(take(two!, after[1]!, 40), { shown: 40 });
+  t.is(free(two!, after[1]!), 0);
+  t.is(free(one!, after[0]!), 0, 'nobody can tell which of their displays is later');
+});
+
+test('T232, T233: the same holds after a start, and an equal display stays taken', (t) => {
+  const facts = new TakenLevels();
+  const [before] = shardsOf(liquidityMemory(1));
+  facts.add(take(before!, shown(100, 5), 100)!);
+  const [changed, equal] = [1, 2].map(() => new MarketLiquidity(liquidityMemory(1), 0));
+  for (const shard of [changed!, equal!]) shard.rejoin(facts.all());
+  const sinceStart = (size: number): LevelView => ({ ...shown(size, 900, 1), lowMs: 0 });
+  const back = (size: number): LevelView => ({ ...sinceStart(size), highMs: 0 });
+  changed!.timeWasSet(() => sinceStart(3000));
+  t.is(free(changed!, back(3000)), 3000);
+  equal!.timeWasSet(() => sinceStart(100));
+  t.is(free(equal!, back(100)), 0);
+  t.is(free(equal!, { ...back(100), version: 2 }), 100, 'until another quote');
+});
+
 test('T233: a shard that starts again has taken what its facts say, and no more', (t) => {
   const memory = liquidityMemory(2);
   const [one, two] = shardsOf(memory);
@@ -194,7 +224,7 @@ test('T234: a shard that is too late fills nothing with a volume that is forgott
     one!.takeVolume(later, one!.nextVolume(later), 1200, 1);
   }
   t.is(two!.takeVolume(VOLUME, two!.nextVolume(VOLUME), 1200, 1), 0);
-  one!.timeWasSet();
+  one!.timeWasSet(() => null);
   t.is(
     two!.takeVolume(VOLUME, two!.nextVolume(VOLUME), 1200, 1),
     1,

@@ -129,7 +129,8 @@ test('W89: a connection that was open and lost three times within ten minutes is
     t.deepEqual(feedProblems(world.feed.statuses(), Date.now()), []);
     await until(() => world.priceOf('A') !== null, 'a price');
     venue.sockets.at(-1)!.terminate();
-    await until(() => world.priceOf('A') === null, 'the loss');
+    // It may dial within a millisecond, and have a price again.
+    await until(() => venue.sockets.length > lost + 1, 'another dial');
   }
   const statuses = world.feed.statuses();
   t.regex(feedProblems(statuses, Date.now())[0]!, /: dialed again and again, 3 times since /);
