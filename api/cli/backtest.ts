@@ -39,7 +39,12 @@ async function backtest(file: string, options: KeyFlags): Promise<void> {
 
 /** The server checks its fields. */
 function bodyIn(file: string): BacktestRequest {
-  const text = readFileSync(file, 'utf8');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
   try {
     return JSON.parse(text);
   } catch (error) {
