@@ -22,10 +22,11 @@ const RENEW_BEFORE_MS = 60_000;
 
 /** The options of every command of a signed-in person. */
 export function ofSession(command: Command): Command {
-  return command
-    .option('--session <file>', 'session file', defaultSessionPath(process.env))
-    .option('--json', 'print JSON on one line');
+  return withSession(command).option('--json', 'print JSON on one line');
 }
+
+const withSession = (command: Command) =>
+  command.option('--session <file>', 'session file', defaultSessionPath(process.env));
 
 /** `PAPERBOOK_SERVER`, else the server of this machine. Rule U63 (api/RULES.md). */
 export function defaultServer(): string {
@@ -34,15 +35,26 @@ export function defaultServer(): string {
 
 /** The options of commands that need a key. Others can see arguments, so a key is never one. */
 export function ofKey(command: Command): Command {
-  return ofSession(command)
+  return withKey(ofSession(command));
+}
+
+const withKey = (command: Command) =>
+  command
     .option('--key-file <file>', "file with an API key to use instead of the session's key")
     .option('--server <url>', `server of that key (default: "${defaultServer()}")`);
-}
 
 /** Options of commands about a paper account: one's own, or an organization's. */
 export function ofAccount(command: Command): Command {
-  return ofKey(command).option('--org <organizationId>', "an organization's sandbox");
+  return withOrganization(ofKey(command));
 }
+
+/** Options of a program about a paper account, which prints nothing for people. */
+export function ofAccountProgram(command: Command): Command {
+  return withOrganization(withKey(withSession(command)));
+}
+
+const withOrganization = (command: Command) =>
+  command.option('--org <organizationId>', "an organization's sandbox");
 
 export function headersOf({ org }: { org?: string }) {
   return org === undefined ? {} : { headers: { 'X-Service-Org': org } };

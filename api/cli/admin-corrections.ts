@@ -1,6 +1,7 @@
 /** `paperbook admin settle`, `adjust` and `mark`. Rules O12, O13, O17, O26 (api/RULES.md). */
 import type { Command } from 'commander';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
+import { helpNotes } from './table.ts';
 import { UsageError } from './usage.ts';
 
 export function addCorrectionCommands(admin: Command): void {
@@ -13,10 +14,12 @@ export function addCorrectionCommands(admin: Command): void {
     .option('--correct', 'replace the result that the market has')
     .addHelpText(
       'after',
-      '\nThe result is yes, no, void, or the worth of yes, such as 0.645. A market settles once: the\n' +
-        'same result again changes nothing, another one is refused. With --correct it replaces the\n' +
-        'result. Every trade that the market settled takes the new result. Each balance moves by the\n' +
-        'difference, below zero if it was spent.',
+      helpNotes(
+        'The result is yes, no, void, or the worth of yes, such as 0.645. A market settles once: the ' +
+          'same result again changes nothing, another one is refused. With --correct it replaces the ' +
+          'result. Every trade that the market settled takes the new result. Each balance moves by ' +
+          'the difference, below zero if it was spent.',
+      ),
     )
     .action(async (market: string, result: string, options: Connect & { correct?: true }) => {
       const body = { market, result, correct: options.correct };
@@ -29,8 +32,10 @@ export function addCorrectionCommands(admin: Command): void {
   )
     .addHelpText(
       'after',
-      '\nProfit and loss leave adjustments out. Each call adjusts the balance once more. If no answer\n' +
-        'arrives, look at paperbook log --account USER_ID before you ask again.',
+      helpNotes(
+        'Profit and loss leave adjustments out. Each call adjusts the balance once more. If no ' +
+          'answer arrives, look at paperbook log --account USER_ID before you ask again.',
+      ),
     )
     .action(async (userId: string, text: string, options: Connect) => {
       const body = { userId, dollars: dollarsIn(text) };

@@ -26,7 +26,10 @@ export function addProblemsCommand(admin: Command): void {
   ).action(async (options: Connect) => {
     const answer = (await ask(options, 'GET', '/admin/problems')) as Problems;
     show(options, answer, ({ problems, log }) =>
-      [tableOf(problems, PROBLEM_COLUMNS), tableOf(log, LOG_COLUMNS)].join('\n'),
+      [
+        problems.length === 0 ? NO_PROBLEM : tableOf(problems, PROBLEM_COLUMNS),
+        log.length === 0 ? NO_WARNING : tableOf(log, LOG_COLUMNS),
+      ].join('\n'),
     );
   });
 }
@@ -48,6 +51,9 @@ const SHARD_COLUMNS: Column<Shard>[] = [
     'apart',
   ],
 ];
+
+const NO_PROBLEM = 'No problem is known.\n';
+const NO_WARNING = 'The log has no warning or error since the start of the server.\n';
 
 const PROBLEM_COLUMNS: Column<string>[] = [['wrong now', (problem) => problem]];
 

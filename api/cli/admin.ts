@@ -23,6 +23,7 @@ import { addOrganizationCommands, addVenueKeyCommands } from './admin-organizati
 import { addRealismCommand } from './admin-realism.ts';
 import { addProblemsCommand, addShardsCommand } from './admin-shards.ts';
 import { addTrackRecordCommand } from './admin-track-record.ts';
+import { SCOPES } from './keys.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
 import { PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
 import { type Column, show, tableOf } from './table.ts';
@@ -168,7 +169,7 @@ function addKeyCommands(admin: Command): void {
   connected(key.command('create').description('add a key; its token is shown once'))
     .requiredOption('--user <userId>', 'owner of the key')
     .option('--label <label>', 'purpose of the key')
-    .option('--scopes <scopes...>', 'scopes; default: reading only')
+    .addOption(new Option('--scopes <scopes...>', 'scopes; default: reading').choices(SCOPES))
     .option('--expires-in-days <days>', 'days until it expires', wholeNumber)
     .action(
       async (

@@ -3,26 +3,28 @@ import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Backtest, BacktestRequest, BacktestTrade } from 'paperbook/client';
 import { answerOf, byKey, type KeyFlags, ofKey } from './account-connection.ts';
-import { type Column, listOf, money, show, tableOf, wrapped } from './table.ts';
+import { type Column, helpNotes, listOf, money, show, tableOf, wrapped } from './table.ts';
 
 /** Rule T156 (engine/RULES.md). */
 const NO_QUEUES =
   'The history has no queues, and nothing of a backtest waits: "queue" fills as "book_depth" where ' +
   'sizes were recorded, else as "top_of_book".';
 
+const NO_LATENCY =
+  'It knows no latency either: it buys and sells at the price that is there at the look.';
+
 const EXAMPLE = `
 A file, such as:
   {"markets": {"league": "mlb", "from": "2026-07-01"},
-   "rule": {"side": "favorite", "maxPriceCents": 75, "entryMinutesBeforeStart": 10},
-   "stake": {"dollars": 100}, "fees": "venue_a", "fillModel": "book_depth"}
-
-${NO_QUEUES}
-It knows no latency either: it buys and sells at the price that is there at the look.`;
+   "rule": {"side": "favorite", "maxPriceCents": 75,
+            "entryMinutesBeforeStart": 10},
+   "stake": {"dollars": 100}, "fees": "venue_a", "fillModel": "book_depth"}`;
 
 export function addBacktestCommand(program: Command): void {
   ofKey(program.command('backtest <file>'))
     .description('replay a rule on settled game winners; the file is the body of POST /backtest')
     .addHelpText('after', EXAMPLE)
+    .addHelpText('after', helpNotes(`${NO_QUEUES}\n${NO_LATENCY}`))
     .action(backtest);
 }
 
@@ -37,7 +39,12 @@ async function backtest(file: string, options: KeyFlags): Promise<void> {
 
 /** The server checks its fields. */
 function bodyIn(file: string): BacktestRequest {
-  const text = readFileSync(file, 'utf8');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
   try {
     return JSON.parse(text);
   } catch (error) {

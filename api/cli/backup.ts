@@ -15,7 +15,8 @@ export function addBackupCommand(program: Command): void {
     .option('--json', 'print JSON')
     .action(async (dir: string, { dataDir, json }: { dataDir: string; json?: true }) => {
       const done = await backUp(dataDir, dir);
-      const line = `${dir}: ${done.shards} shards, ${done.files} files, ${done.bytes} bytes`;
+      const shards = `${done.shards} ${done.shards === 1 ? 'shard' : 'shards'}`;
+      const line = `${dir}: ${shards}, ${done.files} files, ${done.bytes} bytes`;
       process.stdout.write(`${json === true ? JSON.stringify(done) : line}\n`);
     });
 }

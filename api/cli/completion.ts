@@ -13,10 +13,12 @@ type Shell = keyof typeof SCRIPTS;
 
 const INSTALL = `
 Install it once; a shell started after that completes:
-  paperbook completion bash > ~/.local/share/bash-completion/completions/paperbook
-  paperbook completion zsh > ~/.zfunc/_paperbook     with ~/.zfunc in fpath before compinit
+  paperbook completion bash \\
+    > ~/.local/share/bash-completion/completions/paperbook
+  paperbook completion zsh > ~/.zfunc/_paperbook
   paperbook completion fish > ~/.config/fish/completions/paperbook.fish
-or for this shell alone: source <(paperbook completion bash)`;
+zsh needs ~/.zfunc in fpath before compinit. For this shell alone:
+  source <(paperbook completion bash)`;
 
 export function addCompletionCommand(program: Command): void {
   program

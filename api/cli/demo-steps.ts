@@ -4,7 +4,7 @@ import type { Paperbook } from '../main.ts';
 import type { DemoUser } from './demo-user.ts';
 
 /** `page`: a link to the page. */
-type Server = Pick<Paperbook, 'baseUrl' | 'adminUrl'> & { page: string };
+type Server = Pick<Paperbook, 'baseUrl' | 'adminUrl'> & { page: string; adminTokenFile: string };
 type Listed = { instrument: string; label: string; askCents: number };
 
 type Instruments = { instruments: { id: string; startsAt: string }[] };
@@ -15,7 +15,7 @@ type Quotes = {
 const WAIT_MS = 15_000;
 
 export async function firstSteps(
-  { baseUrl, adminUrl, page }: Server,
+  { baseUrl, adminUrl, page, adminTokenFile }: Server,
   user: DemoUser,
 ): Promise<string> {
   const listed = await firstQuoted(baseUrl, user.key);
@@ -27,7 +27,7 @@ export async function firstSteps(
     `  API     ${baseUrl}`,
     `  Docs    ${new URL('/docs', baseUrl).href}`,
     `  Admin   ${adminUrl}`,
-    '          opens a page for the operator, with the token of DATA_DIR/admin.token',
+    `          opens a page for the operator, with the token of ${adminTokenFile}`,
     `  Key     ${user.key}`,
     '',
     ...(listed === null

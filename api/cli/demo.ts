@@ -142,10 +142,11 @@ async function startDemo(set: NodeJS.ProcessEnv, isEmpty: boolean): Promise<Demo
       bots.start();
     }
     const page = pageLink(server, user, config);
+    const adminTokenFile = path.join(dataDir.path, 'admin.token');
     return {
       baseUrl: server.baseUrl,
       adminUrl: server.adminUrl,
-      welcome: await firstSteps({ ...server, page }, user),
+      welcome: await firstSteps({ ...server, page, adminTokenFile }, user),
       close: stop,
     };
   } catch (error) {

@@ -8,7 +8,7 @@ import { type Column, show, tableOf } from './table.ts';
 import { UsageError } from './usage.ts';
 
 const READING: Scope[] = ['records:read', 'portfolio:read', 'markets:read'];
-const SCOPES: Scope[] = [
+export const SCOPES: readonly Scope[] = [
   ...READING,
   'trade:write',
   'trade:write:venue_a',

@@ -20,7 +20,7 @@ import {
   answerOf,
   byKey,
   headersOf,
-  ofAccount,
+  ofAccountProgram,
 } from './account-connection.ts';
 import { spendingCaps } from './mcp-spending.ts';
 import { UsageError } from './usage.ts';
@@ -40,7 +40,7 @@ export function addMcpCommand(program: Command): void {
     .option('--toolsets <names>', `only these: ${TOOLSETS.join(', ')}`, readToolsets)
     .option('--max-order-dollars <n>', 'refuse a buy that may cost more, without fees', readDollars)
     .option('--max-day-dollars <n>', 'refuse buys beyond this sum in a day (UTC)', readDollars);
-  ofAccount(command).action(serveMcp);
+  ofAccountProgram(command).action(serveMcp);
 }
 
 async function serveMcp(flags: Flags): Promise<void> {

@@ -46,7 +46,7 @@ const OPEN_TRADES_PAGE = 200;
 const EXAMPLES = `
 Examples:
   paperbook buy ins_4K7Q0R2M9XTB yes 10             at the live price
-  paperbook buy ins_4K7Q0R2M9XTB no 10 --limit 38   at 38 cents or better, resting until then
+  paperbook buy ins_4K7Q0R2M9XTB no 10 --limit 38   at 38 cents or better
   paperbook buy --ticker KXEXAMPLE-26 yes 10 --max 45`;
 
 export function addOrderCommands(program: Command): void {

@@ -104,7 +104,8 @@ function realismText({ model, latencyMs: { min, max }, fees, liquidity }: Realis
   const late = min === max ? `${min}` : `${min} to ${max}`;
   const shared = liquidity === 'market' ? 'sizes shared by all accounts' : 'sizes of its own';
   const paid = fees === 'venue' ? "the venue's fees" : 'no fees';
-  return `model ${model}, ${late} ms later, ${paid}, ${shared}`;
+  const by = model === 'server' ? "the server's fill model" : `fill model ${model}`;
+  return `${by}, ${late} ms later, ${paid}, ${shared}`;
 }
 
 async function reset(options: SessionFlags & { yes?: true }): Promise<void> {

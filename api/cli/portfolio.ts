@@ -49,7 +49,7 @@ export function addPortfolioCommands(program: Command): void {
   ofAccount(
     program.command('receipt <id>').description('show how a trade or an order was filled, signed'),
   )
-    .option('--order', 'the id is an order’s, not a trade’s')
+    .option('--order', "the id is an order's, not a trade's")
     .action(receipt);
 }
 

@@ -1,6 +1,6 @@
 /**
  * The `paperbook` command. Exit codes: 0 done, 1 failed, 2 bad usage. Data goes to standard output,
- * and all text about it to standard error. Rule U1 (api/RULES.md).
+ * and all text about it to standard error. Rules U1, U73 (api/RULES.md).
  */
 import { Command, CommanderError } from 'commander';
 import { plain } from '../base/shown-text.ts';
@@ -17,7 +17,7 @@ type Group = {
 };
 
 /** Loaded on demand: a command that calls a server starts in a fifth of the time of `serve`. */
-const GROUPS: readonly Group[] = [
+export const GROUPS: readonly Group[] = [
   { names: ['serve'], load: async () => (await import('./serve.ts')).addServeCommand },
   { names: ['demo'], load: async () => (await import('./demo.ts')).addDemoCommand },
   { names: ['feed'], load: async () => (await import('./feed.ts')).addFeedCommands },
@@ -79,6 +79,9 @@ const GROUPS: readonly Group[] = [
   },
 ];
 
+/** A narrower column of explanations does not wrap. */
+const HELP_COLUMN_MIN = 24;
+
 /** Runs one command and sets the exit code. Never rejects. */
 export async function run(argv: readonly string[]): Promise<void> {
   const program = new Command('paperbook')
@@ -86,6 +89,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     .version(productVersion(), '-V, --version', 'print the version')
     // An option after a command belongs to that command, even if the one above has it too.
     .enablePositionalOptions()
+    .configureHelp({ minWidthToWrap: HELP_COLUMN_MIN })
     .exitOverride();
   // The reader may stop early, as in `paperbook feed inspect FILE | head`: that is not an error.
   process.stdout.on('error', (error: NodeJS.ErrnoException) => {

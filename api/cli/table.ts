@@ -2,7 +2,7 @@
 import cliui from 'cliui';
 import stringWidth from 'string-width';
 import { jsonText, plain } from '../base/shown-text.ts';
-import { TERMINAL_COLUMNS } from './screen.ts';
+import { outputColumns, TERMINAL_COLUMNS } from './screen.ts';
 
 /**
  * A heading, and its cells. An `apart` cell must stay in one piece, such as an id to copy. In a
@@ -58,6 +58,11 @@ export function listOf(
 export function wrapped(text: string, columnsMax = columnsOfOutput()): string {
   const lines = text.split('\n').map((line) => [line]);
   return fitted(lines, ['left'], columnsMax);
+}
+
+/** Sentences below the options of `--help`. */
+export function helpNotes(text: string): () => string {
+  return () => `\n${wrapped(text, outputColumns()).trimEnd()}`;
 }
 
 function fitted(lines: readonly Line[], aligns: readonly Align[], columnsMax: number): string {

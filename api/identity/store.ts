@@ -8,7 +8,7 @@ import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { open, type RootDatabase } from 'lmdb';
 import type { EpochMs, FillModelName, MarketNumber, Uuid } from '../../engine/base/units.ts';
-import { checkLmdbFile, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
+import { checkLmdbForWriting, OWNERS_ALONE } from '../../engine/lmdb/lmdb-file.ts';
 import type { Unavailable } from '../../engine/threads/unavailable.ts';
 import type { ExecutionVenue } from '../base/common-schemas.ts';
 import { CatalogNumberTable } from './catalog-numbers.ts';
@@ -79,7 +79,7 @@ export class ControlStore {
   constructor(dataDir: string) {
     const path = join(dataDir, 'control');
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    const entries = checkLmdbFile(path)?.entries ?? 0;
+    const entries = checkLmdbForWriting(path)?.entries ?? 0;
     const root = open<Buffer, string>({
       path,
       maxDbs: 32,

@@ -11,6 +11,7 @@ import { Skeleton } from './parts/loading.tsx';
 import { Notice } from './parts/notice.tsx';
 import { useNow } from './parts/now.ts';
 import { PlacesNav } from './parts/places-nav.tsx';
+import { ViewHead } from './parts/view-head.tsx';
 import { When } from './parts/when.tsx';
 import { events } from './state/account.ts';
 import { connectionWords } from './state/connection-words.ts';
@@ -237,7 +238,7 @@ function CurrentView() {
   if (view === null) {
     return (
       <Notice>
-        <h1>Nothing is here</h1>
+        <ViewHead title="Nothing is here" />
         <p>
           No view has this address. <a href={hrefOf('markets')}>Go to the markets</a>
         </p>

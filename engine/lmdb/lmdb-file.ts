@@ -3,7 +3,15 @@
  * pages. A file that was cut short ends the process at the first read past its end. Rule D9
  * (engine/RULES.md).
  */
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  existsSync,
+  fstatSync,
+  openSync,
+  readSync,
+} from 'node:fs';
 import path from 'node:path';
 import { invariant } from '../base/invariant.ts';
 import { freePagesOf, PAGE_BYTES_MAX, PAGE_BYTES_MIN } from './lmdb-free.ts';
@@ -53,6 +61,25 @@ export function checkLmdbFile(directory: string): LmdbFile | null {
   } finally {
     closeSync(fd);
   }
+}
+
+/**
+ * `checkLmdbFile`, for an environment that is opened for writing. Throws also if its lock file
+ * cannot be written, since LMDB would end the process. That is no damage, so nothing is rebuilt.
+ * Rule D104 (engine/RULES.md).
+ */
+export function checkLmdbForWriting(directory: string): LmdbFile | null {
+  const file = checkLmdbFile(directory);
+  const lock = path.join(directory, 'lock.mdb');
+  try {
+    if (existsSync(lock)) closeSync(openSync(lock, 'r+'));
+    else accessSync(directory, constants.W_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    const name = path.join(path.basename(directory), 'lock.mdb');
+    throw new Error(`${name} cannot be written (${code}): who owns the files there?`);
+  }
+  return file;
 }
 
 /** The error for an environment that existed before and is now missing or empty. */

@@ -225,12 +225,15 @@ test.serial(
     const worth = { points: 100_000, balanceDollars: 100_000, account: null };
     t.like(await json('account'), { plan: 'enterprise', ...worth });
     t.regex((await command(['account'])).stdout, /^Balance +\$100,000\.00$/m);
-    t.regex((await command(['account'])).stdout, /^Fills +model server, 0 ms later, no fees, /m);
+    t.regex(
+      (await command(['account'])).stdout,
+      /^Fills +the server.s fill model, 0 ms later, no fees, /m,
+    );
     const parts = '{"fees":"venue","latencyMs":{"min":1,"max":20}}';
     const chosen = await command(['account', '--realism', parts]);
     t.is(
       chosen.stdout,
-      "Orders from now on: model server, 1 to 20 ms later, the venue's fees, sizes of its own\n",
+      "Orders from now on: the server's fill model, 1 to 20 ms later, the venue's fees, sizes of its own\n",
     );
     t.like((await json('account', '--realism', 'simple')).realism, { fees: 'none' });
     t.regex(await fails('account', '--realism', '{"fees":"all"}'), /realism\.fees must be one of/);

@@ -1,64 +1,61 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import { GROUPS } from '../../api/cli/program.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { runHere } from './run-here.ts';
 import { run, tempDir } from './server.ts';
 
-const COMMANDS = [
-  ['serve'],
-  ['demo'],
-  ['feed', 'inspect'],
-  ['feed', 'replay'],
-  ['catalog', 'check'],
-  ['catalog', 'discover'],
-  ['catalog', 'import'],
-  ['catalog', 'schema'],
-  ['admin', 'user', 'create'],
-  ['admin', 'user', 'password'],
-  ['admin', 'plan'],
-  ['admin', 'key', 'create'],
-  ['admin', 'key', 'revoke'],
-  ['admin', 'org', 'create'],
-  ['admin', 'org', 'add'],
-  ['admin', 'venue-key', 'set'],
-  ['admin', 'venue-data'],
-  ['admin', 'audit'],
-  ['verify'],
-  ['backup'],
-  ['login'],
-  ['logout'],
-  ['whoami'],
-  ['keys', 'list'],
-  ['keys', 'create'],
-  ['keys', 'rotate'],
-  ['keys', 'revoke'],
-  ['quote'],
-  ['games'],
-  ['instruments'],
-  ['search'],
-  ['buy'],
-  ['sell'],
-  ['cancel'],
-  ['portfolio'],
-  ['trades'],
-  ['orders'],
-  ['order'],
-  ['completion'],
-];
+type Printed = { name: string; code: number | null; stdout: string; stderr: string };
 
-test.serial('U1: every command has --help, exit code 0', async (t) => {
-  const top = await runHere(['--help']);
-  t.is(top.code, 0);
-  for (const name of new Set(COMMANDS.map(([first]) => first))) {
-    t.regex(top.stdout, new RegExp(`^  ${name} `, 'm'));
-  }
-  for (const command of COMMANDS) {
-    const { code, stdout, stderr } = await runHere([...command, '--help']);
-    t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, command.join(' '));
-    t.true(stdout.startsWith(`Usage: paperbook ${command.join(' ')} `), stdout);
+/** The help of a command and of all below it, as a reader finds them. */
+async function helpOf(words: readonly string[]): Promise<Printed[]> {
+  const printed = await runHere([...words, '--help']);
+  const [, listed = ''] = printed.stdout.split('\nCommands:\n');
+  const below = [...listed.split('\n\n')[0]!.matchAll(/^ {2}([a-z][a-z-]*)/gm)]
+    .map(([, name]) => name!)
+    .filter((name) => name !== 'help');
+  const found: Printed[] = [{ name: words.join(' '), ...printed }];
+  for (const name of below) found.push(...(await helpOf([...words, name])));
+  return found;
+}
+
+test.serial('U1, U73: every command has --help, no line of it wider than a terminal', async (t) => {
+  const all = await helpOf([]);
+  t.true(all.some(({ name }) => name === 'admin user create') && all.length > 70);
+  for (const { name, code, stdout, stderr } of all) {
+    t.deepEqual({ code, stderr }, { code: 0, stderr: '' }, name);
+    t.true(stdout.startsWith(`Usage: paperbook ${name}`), stdout);
+    t.deepEqual(
+      stdout.split('\n').filter((line) => line.length > 80),
+      [],
+      name,
+    );
   }
 });
+
+test.serial(
+  'U73: a command loads its own files alone, and has its place in a README',
+  async (t) => {
+    const page = readFileSync(new URL('../../api/cli/README.md', import.meta.url), 'utf8');
+    const [, ...rows] = page.split('| --- | --- | --- |')[1]!.split('\n| ');
+    const named = new Set(GROUPS.flatMap(({ names }) => names));
+    const { stdout } = await runHere(['--help']);
+    const commands = [...stdout.split('\nCommands:\n')[1]!.matchAll(/^ {2}([a-z][a-z-]*)/gm)]
+      .map(([, name]) => name!)
+      .filter((name) => name !== 'help');
+    t.deepEqual(
+      commands.filter((name) => !named.has(name)),
+      [],
+    );
+    t.is(named.size, commands.length);
+    const told = (name: string) => new RegExp(`\`${name}\\b(?!-)`);
+    t.deepEqual(
+      commands.filter((name) => !rows.some((row) => told(name).test(row.split(' | ')[0]!))),
+      [],
+    );
+  },
+);
 
 test.serial('U1: --version prints the version of package.json', async (t) => {
   const file = new URL('../../package.json', import.meta.url);

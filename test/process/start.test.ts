@@ -127,6 +127,8 @@ curlTest('U2, paperbook demo: the curl lines work as printed', async (t) => {
   const { stdout } = server.command.output;
   const [, docsUrl] = /^ {2}Docs +(\S+)$/m.exec(stdout)!;
   t.regex(await (await fetch(docsUrl!)).text(), /<title>Paperbook API/);
+  const [, tokenFile] = / with the token of (\S+)$/m.exec(stdout)!;
+  t.true(existsSync(tokenFile!), 'a reader finds the file');
   const lines = stdout.split('\n').filter((line) => line.startsWith('curl'));
   t.is(lines.length, 6, stdout);
   const [pricedLine, quoteLine, buyLine, bidLine, portfolioLine, sellLine] = lines as [

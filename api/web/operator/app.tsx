@@ -3,6 +3,7 @@ import type { JSX } from 'preact';
 import { FaultBoundary } from '../parts/fault-boundary.tsx';
 import { Notice } from '../parts/notice.tsx';
 import { PlacesNav } from '../parts/places-nav.tsx';
+import { ViewHead } from '../parts/view-head.tsx';
 import { CorrectionsView } from './corrections.tsx';
 import { FeedsView } from './feeds.tsx';
 import { PLACES, type PlaceName, placeHref } from './place-text.ts';
@@ -77,7 +78,7 @@ const VIEW_OF: Readonly<Record<PlaceName, (param: string) => JSX.Element>> = {
 function NothingHere() {
   return (
     <Notice>
-      <h1>Nothing is here</h1>
+      <ViewHead title="Nothing is here" />
       <p>
         No view has this address. <a href={placeHref('feeds')}>Go to the feeds</a>
       </p>

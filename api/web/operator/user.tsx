@@ -250,7 +250,7 @@ const SUBJECT_COLUMNS = [
 const POSITION_COLUMNS: readonly Column<Position>[] = [
   ...SUBJECT_COLUMNS,
   { head: 'Cost', isNumber: true, cell: ({ costDollars }) => <Money dollars={costDollars} /> },
-  { head: 'Mark', isNumber: true, cell: ({ markCents }) => priceOr(markCents, 'no bid') },
+  { head: 'Bid now', isNumber: true, cell: ({ markCents }) => priceOr(markCents, 'no bid') },
   {
     head: 'Profit or loss',
     isNumber: true,

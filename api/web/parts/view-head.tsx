@@ -1,4 +1,7 @@
-/** The heading of a view: it names the document, and takes the focus as the view opens. */
+/**
+ * The heading of a view: it names the document, and takes the focus as the view opens. Rule U59
+ * (api/RULES.md).
+ */
 import type { ComponentChildren } from 'preact';
 import { useEffect, useRef } from 'preact/hooks';
 

@@ -9,7 +9,7 @@ import { invariant } from '../../base/invariant.ts';
 import { bufferOf } from '../../format/bytes.ts';
 import type { Seal } from '../../index/record-index.ts';
 import { type PieceKey, type RunStore, runStoreOf } from '../../index/run-store.ts';
-import { checkLmdbFile, OWNERS_ALONE } from '../../lmdb/lmdb-file.ts';
+import { checkLmdbForWriting, OWNERS_ALONE } from '../../lmdb/lmdb-file.ts';
 import { DiskFull } from '../../log/disk-full.ts';
 import type { LogIdentity } from '../../log/log-format.ts';
 import { CHECKPOINTS_KEPT } from '../../memory/row-changes.ts';
@@ -82,7 +82,7 @@ export class Checkpoints {
   constructor(path: string, options: CheckpointsOptions) {
     this.#options = options;
     mkdirSync(path, { recursive: true, mode: 0o700 });
-    checkLmdbFile(path);
+    checkLmdbForWriting(path);
     const noSync = options.durability === 'commit';
     this.#root = open({ path, maxDbs: 8, noSync, encoding: 'binary', ...OWNERS_ALONE });
     this.#tables = openTables(this.#root);

@@ -1,5 +1,5 @@
 /** Which rows of the control store are in memory, and what is written to disk together. */
-import { closeSync, openSync } from 'node:fs';
+import { closeSync, mkdirSync, openSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
@@ -363,3 +363,11 @@ function damage(
 
 const bytesOf = (root: ReturnType<typeof open<Buffer, string>>, name: string) =>
   root.openDB<Buffer, string>({ name, encoding: 'binary' });
+
+test('D104: a control store whose lock file cannot be written is refused', (t) => {
+  const dir = tempDir(t);
+  mkdirSync(path.join(dir, 'control', 'lock.mdb'), { recursive: true });
+  t.throws(() => new ControlStore(dir), {
+    message: /^control\/lock\.mdb cannot be written \(EISDIR\)/,
+  });
+});

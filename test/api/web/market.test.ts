@@ -131,6 +131,36 @@ pageTest(
   }),
 );
 
+pageTest(
+  'U58, U59: a window of 320 px scrolls down alone, and an address without a view has a title',
+  onStage(async (t, stage) => {
+    const seen = await visit(t, stage, { expected: MAY_HAVE_MOVED });
+    const { page } = seen;
+    await signUp(page);
+    await openMarket(page);
+    await page.getByRole('table', { name: /^Displayed levels of Venue A$/ }).waitFor();
+    await place(page);
+    await rowsOf(positions(page)).first().waitFor();
+    await page.setViewportSize({ width: 320, height: 700 });
+    await page.getByRole('table', { name: 'Quotes of other venues' }).waitFor();
+    t.false(await scrollsSideways(seen), 'the market');
+    const views: [at: string, title: string][] = [
+      ['portfolio', 'Portfolio'],
+      ['boards', 'Boards'],
+      ['backtest', 'Backtest'],
+      ['settings', 'Settings'],
+      ['nowhere', 'Nothing is here'],
+    ];
+    for (const [at, title] of views) {
+      await page.goto(`${stage.pageUrl}#/${at}`);
+      await page.getByRole('heading', { level: 1, name: title }).waitFor();
+      t.is(await page.title(), `${title} · Paperbook`);
+      if (at === 'portfolio') await page.getByLabel('Opened until').waitFor();
+      t.false(await scrollsSideways(seen), at);
+    }
+  }),
+);
+
 longPageTest(
   'a limit order rests and fills while one looks, and one far below is canceled; all of it by keyboard',
   onStage(async (t, stage) => {

@@ -216,6 +216,20 @@ longPageTest(
 );
 
 pageTest(
+  'U57: a market with a result has no levels, and offers no buys',
+  onDay(async (t, stage) => {
+    const { games } = await answered(stage, '/games?limit=1');
+    const { instruments } = await answered(stage, `/games/${games[0].id}`);
+    const { page } = await enter(t, stage, 'Bert', { at: `#/market/${instruments[0].id}` });
+    await page.getByRole('heading', { name: 'Trading has ended' }).waitFor();
+    const position = page.getByRole('region', { name: 'Your position' });
+    await position.getByRole('link', { name: 'Your trades are in your portfolio' }).waitFor();
+    t.is(await page.getByRole('region', { name: /^(Levels|Last trades)$/ }).count(), 0);
+    t.notRegex(await page.locator('main').innerText(), /\b[Bb]uys? here\b/);
+  }),
+);
+
+pageTest(
   'U76: the chart of a market with a result ends at its last record, in each range',
   onDay(async (t, stage) => {
     const { games } = await answered(stage, '/games?limit=1');

@@ -1,8 +1,9 @@
-import { mkdirSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { mkdirSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
-import { checkLmdbFile } from '../../../engine/lmdb/lmdb-file.ts';
+import { checkLmdbFile, checkLmdbForWriting } from '../../../engine/lmdb/lmdb-file.ts';
+import { Checkpoints } from '../../../engine/shard/store/checkpoints.ts';
 import { tempDir } from '../shard/engine-process.ts';
 
 const PAGE_BYTES = 4096;
@@ -62,4 +63,20 @@ test('a file of another kind, a file that is too short, an empty one and none', 
   const other = path.join(dir, 'other');
   mkdirSync(path.join(other, 'data.mdb'), { recursive: true });
   t.throws(() => checkLmdbFile(other));
+});
+
+test('D104: a lock file that cannot be written is named, in place of an end of the process', (t) => {
+  const dir = path.join(tempDir(t), 'shard-0');
+  mkdirSync(dir);
+  t.is(checkLmdbForWriting(dir), null, 'LMDB makes one');
+  writeFileSync(path.join(dir, 'lock.mdb'), '');
+  t.is(checkLmdbForWriting(dir), null);
+  // No user can write it, root neither.
+  rmSync(path.join(dir, 'lock.mdb'));
+  mkdirSync(path.join(dir, 'lock.mdb'));
+  const message = 'shard-0/lock.mdb cannot be written (EISDIR): who owns the files there?';
+  t.throws(() => checkLmdbForWriting(dir), { message });
+  const identity = { directory: '0'.repeat(32), shard: 0, shards: 1 };
+  const options = { durability: 'sync', identity } as never;
+  t.throws(() => new Checkpoints(dir, options), { message });
 });

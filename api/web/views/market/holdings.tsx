@@ -11,6 +11,7 @@ import type { AccountId } from '../../state/account-id.ts';
 import { eventSentence, instrumentOf } from '../../state/event-words.ts';
 import { cents, limitWords, money, whole } from '../../state/format.ts';
 import { cancelOrder } from '../../state/ordering.ts';
+import { hrefOf } from '../../state/route-text.ts';
 import {
   portfolioOf,
   refreshShown,
@@ -25,12 +26,14 @@ type Props = {
   instrumentId: string;
   account: AccountId;
   quote: ShownQuote | null;
+  /** It has its result: nothing is bought here any more. */
+  isOver: boolean;
   onSell(tradeId: string): void;
 };
 
 const EVENTS_SHOWN = 8;
 
-export function Holdings({ instrumentId, account, quote, onSell }: Props) {
+export function Holdings({ instrumentId, account, quote, isOver, onSell }: Props) {
   const isOwn = account === null;
   const portfolio = portfolioOf(account);
   const section = useRef<HTMLElement>(null);
@@ -50,6 +53,7 @@ export function Holdings({ instrumentId, account, quote, onSell }: Props) {
             rows={portfolio.positions
               .filter((one) => one.instrumentId === instrumentId)
               .map((one) => markedNow(one, quote))}
+            isOver={isOver}
             onSell={onSell}
           />
           <Resting
@@ -67,9 +71,20 @@ export function Holdings({ instrumentId, account, quote, onSell }: Props) {
   );
 }
 
-function Positions({ rows, onSell }: { rows: readonly Position[]; onSell: Props['onSell'] }) {
+type PositionsProps = Pick<Props, 'isOver' | 'onSell'> & { rows: readonly Position[] };
+
+function Positions({ rows, isOver, onSell }: PositionsProps) {
   if (rows.length === 0) {
-    return <Empty>No position in this market. What you buy here is shown here.</Empty>;
+    return (
+      <Empty>
+        No position in this market.{' '}
+        {isOver ? (
+          <a href={hrefOf('portfolio')}>Your trades are in your portfolio</a>
+        ) : (
+          'Your buys here appear here.'
+        )}
+      </Empty>
+    );
   }
   const isPriced = rows.some(({ markCents }) => markCents !== undefined);
   const columns: readonly Column<Position>[] = [

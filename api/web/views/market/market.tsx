@@ -1,4 +1,4 @@
-/** A market: its prices, and the actions on it. Rule U39 (api/RULES.md). */
+/** A market: its prices, and the actions on it. Rules U39, U57 (api/RULES.md). */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Notice } from '../../parts/notice.tsx';
@@ -117,12 +117,13 @@ function OpenMarket({ market: found, param, query }: { market: Market } & ViewPr
               instrumentId={id}
               account={ticket.account}
               quote={quote}
+              isOver={isOver}
               onSell={(tradeId) => {
                 openTicket({ action: 'sell', tradeId, bound: '' });
               }}
             />
           )}
-          {!isDropped && (
+          {!isDropped && !isOver && (
             <Depth
               instrumentId={id}
               quote={quote}

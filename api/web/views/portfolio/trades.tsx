@@ -139,7 +139,12 @@ const FEES_COLUMN: Column<Trade> = {
 };
 
 const filledColumn = (ask: (trade: Trade) => void): Column<Trade> => ({
-  head: 'Filled by',
+  head: (
+    <>
+      <span class="only-wide">Filled by</span>
+      <span class="only-narrow sr">Receipt</span>
+    </>
+  ),
   cell: (trade) => (
     <>
       {trade.fillModel !== null && <span class="only-wide">{MODEL_WORDS[trade.fillModel]} </span>}
