@@ -13,9 +13,8 @@ const isLong = process.env.PAPERBOOK_LONG_TESTS !== undefined;
 const fromProduct = !isOfFiles && process.env.NODE_V8_COVERAGE === undefined;
 /** They take longest, or wait much, so they begin first; the shortest ones fill the end. */
 const LONGEST = [
-  ...['web', 'api-threads', 'process-commands', 'api-operations', 'process-product'],
-  ...['engine-shard', 'api-parts', 'engine-parts', 'api-stream', 'rules-and-feeds'],
-  ...['whole', 'check'],
+  ...['web', 'process-commands', 'whole', 'engine-and-feeds', 'api-parts', 'api-operations'],
+  ...['api-threads', 'product-and-identity', 'check'],
 ];
 const rankOf = (file) => {
   const rank = LONGEST.findIndex((room) => file.endsWith(`/rooms/${room}.ts`));

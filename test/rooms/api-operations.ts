@@ -1,8 +1,3 @@
 import { playFiles } from '../room.ts';
 
-await playFiles(
-  'test/api/operations',
-  'test/api/openapi',
-  'test/api/identity',
-  'test/api/dispatch',
-);
+await playFiles('test/api/operations', 'test/api/openapi');

@@ -4,6 +4,7 @@ await playFiles(
   'test/api/base',
   'test/api/catalog',
   'test/api/cli',
+  'test/api/client',
   'test/api/config',
   'test/api/data-dir',
   'test/api/deploy',
@@ -14,5 +15,6 @@ await playFiles(
   'test/api/pack',
   'test/api/page',
   'test/api/schemas',
+  'test/api/stream',
   'test/api/venue-api',
 );

@@ -1,3 +1,11 @@
 import { playFiles } from '../room.ts';
 
-await playFiles('test/fuzz', 'test/simulation', 'test/bench', 'test/replay');
+await playFiles(
+  'test/engine/shard',
+  'test/engine/readers',
+  'test/engine/verify',
+  'test/fuzz',
+  'test/simulation',
+  'test/bench',
+  'test/replay',
+);

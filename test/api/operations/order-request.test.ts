@@ -193,11 +193,12 @@ test('A15, A31, A32: what is wrong is named by its field', (t) => {
 test('A4, expiry: a date-time as GET /games takes it, seconds or not', (t) => {
   const at = '2026-11-21T05:00:00';
   const short = ['2026-11-21T05:00Z', '2026-11-21T07:00+02:00', '2026-11-21T00:00-05:00'];
-  for (const zoned of [`${at}Z`, `${at}.5Z`, `${at}+00:00`, `${at}-00:00`, ...short]) {
+  const small = '2026-11-21t05:00:00z';
+  for (const zoned of [`${at}Z`, `${at}.5Z`, `${at}+00:00`, `${at}-00:00`, small, ...short]) {
     const expiresAtMs = Date.UTC(2026, 10, 21, 5) + (zoned.includes('.5') ? 500 : 0);
     t.like(place({ ...LIMIT_BUY, expiresAt: zoned }), { expiresAtMs });
   }
-  for (const bad of [`${at}+0200`, `${at}+02`, '2026-11-21 05:00:00Z', '2026-11-21t05:00:00Z']) {
+  for (const bad of [`${at}+0200`, `${at}+02`, '2026-11-21 05:00:00Z']) {
     const message = 'expiresAt must be a date-time with a zone';
     t.throws(() => place({ ...LIMIT_BUY, expiresAt: bad }), { message }, bad);
   }

@@ -355,6 +355,20 @@ scenarioTest(
 );
 
 scenarioTest(
+  'T153: a larger whole book after a gap puts nothing ahead of an order',
+  (t, create) => {
+    const scenario = create(QUEUE);
+    const venue = venueOf(scenario, [[4000, 300]], NO);
+    const bid = scenario.limitBuy(40, 1);
+    venue.book([[4000, 900]], NO);
+    venue.print('yes', 4000, 399);
+    t.is(filled(scenario, bid), 0);
+    venue.print('yes', 4000, 1);
+    t.is(filled(scenario, bid), 1, 'three were ahead');
+  },
+);
+
+scenarioTest(
   'T146, T153: if the book is unknown, the next whole one says what is ahead',
   (t, create) => {
     const scenario = create(QUEUE);

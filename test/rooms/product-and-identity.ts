@@ -5,4 +5,6 @@ await playFiles(
   'test/process/pack.test.ts',
   'test/process/demo.test.ts',
   'test/process/start.test.ts',
+  'test/api/identity',
+  'test/api/dispatch',
 );

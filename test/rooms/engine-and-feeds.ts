@@ -1,6 +1,14 @@
 import { playFiles } from '../room.ts';
 
 await playFiles(
+  'test/engine/rules',
+  'test/model',
+  'test/feeds',
+  'test/docs.test.ts',
+  'test/layering.test.ts',
+  'test/lock-file.test.ts',
+  'test/mutation',
+  'test/rules.test.ts',
   'test/engine/base',
   'test/engine/memory',
   'test/engine/format',

@@ -1,3 +1,0 @@
-import { playFiles } from '../room.ts';
-
-await playFiles('test/api/stream', 'test/api/client');

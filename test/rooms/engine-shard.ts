@@ -1,3 +1,0 @@
-import { playFiles } from '../room.ts';
-
-await playFiles('test/engine/shard', 'test/engine/readers', 'test/engine/verify');
