@@ -23,11 +23,14 @@ export function isShownText(text: string): boolean {
   return !UNSEEN.test(text);
 }
 
-/** A person is looked up by id or by name, so no name may have the form of an id. */
+/**
+ * A person is looked up by id or by name, so no name may have the form of an id. Clients take `..`
+ * of a path away.
+ */
 export function isPersonName(text: string): boolean {
   if (!isShownText(text) || BLANK_ENDS.test(text)) return false;
   const shown = sameName(text);
-  return shown.length >= 2 && !UUID_SHAPE.test(shown);
+  return shown.length >= 2 && shown !== '..' && !UUID_SHAPE.test(shown);
 }
 
 /** Equal for names that people take for the same: by NFKC, case, and how wide blanks are. */

@@ -51,7 +51,8 @@ const DisplayName = Type.String({
   // The part of the format that every language of regular expressions can express.
   pattern: '^[^\\x00-\\x20\\x7f]([^\\x00-\\x1f\\x7f]*[^\\x00-\\x20\\x7f])?$',
   format: PERSON_NAME,
-  description: 'a name without control, bidi or zero-width characters or blanks around it, no id',
+  description:
+    'a name without control, bidi or zero-width characters or blanks around it, no id, not ..',
 });
 
 const EMAIL = '^[^\\s@]{1,64}@[^\\s@]{1,189}$';

@@ -89,7 +89,8 @@ test('I51, I68: a name is no id in any form, and people find it in any', (t) => 
   for (const name of [id, id.toUpperCase(), wide, ' Ann', 'Ann ', 'Ann\u00a0', '\u3000Ann']) {
     t.false(isPersonName(name), name);
   }
-  t.true(isPersonName(`${id}0`));
+  for (const name of ['..', '\u2025']) t.false(isPersonName(name), 'clients take it out of a path');
+  for (const name of [`${id}0`, '...', '.a']) t.true(isPersonName(name), name);
 });
 
 test('I70: names of a service of organizations come without controls', async (t) => {
