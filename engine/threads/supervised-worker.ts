@@ -49,6 +49,11 @@ export type SupervisedWorkerOptions<From> = {
 
 /** V8's own bound is 48. */
 const QUIET_YOUNG_MIB = 6;
+/**
+ * At a full heap, Node adds 16 MiB in which the thread ends. If more young objects than that
+ * survived one collection, the whole process would end. At most two thirds of them survive.
+ */
+const FULL_YOUNG_MIB = 12;
 
 export class SupervisedWorker<To extends { kind: string }, From> {
   readonly #options: SupervisedWorkerOptions<From>;
@@ -81,7 +86,9 @@ export class SupervisedWorker<To extends { kind: string }, From> {
       // The present environment, so that NODE_OPTIONS set while the process ran counts too.
       env: process.env,
       resourceLimits: {
-        ...(heap === undefined ? {} : { maxOldGenerationSizeMb: heap.mib }),
+        ...(heap === undefined
+          ? {}
+          : { maxOldGenerationSizeMb: heap.mib, maxYoungGenerationSizeMb: FULL_YOUNG_MIB }),
         ...(isQuiet === true ? { maxYoungGenerationSizeMb: QUIET_YOUNG_MIB } : {}),
       },
     });

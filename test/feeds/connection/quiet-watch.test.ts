@@ -126,12 +126,13 @@ test('W89: a connection that was open and lost three times within ten minutes is
   venue.tops.set('A', TOP);
   const world = openWorld(t, NATIVE, venue);
   for (let lost = 0; lost < 3; lost++) {
-    t.deepEqual(feedProblems(world.feed.statuses(), Date.now()), []);
     await until(() => world.priceOf('A') !== null, 'a price');
+    t.deepEqual(feedProblems(world.feed.statuses(), Date.now()), []);
     venue.sockets.at(-1)!.terminate();
     // It may dial within a millisecond, and have a price again.
     await until(() => venue.sockets.length > lost + 1, 'another dial');
   }
+  await until(() => world.priceOf('A') !== null, 'a price');
   const statuses = world.feed.statuses();
   t.regex(feedProblems(statuses, Date.now())[0]!, /: dialed again and again, 3 times since /);
   t.deepEqual(feedProblems([{ ...statuses[0]!, downSinceMs: null }], Date.now() + 601_000), []);
