@@ -37,6 +37,8 @@ export interface Engine {
    * loop turn.
    */
   coalesce<T>(question: string, find: () => Promise<T>, waiter: ReplyHandler<T>): undefined;
+  /** By shard, the answer to `CorrectedQuery`; null: it cannot answer now. */
+  corrected(): Promise<(string | null)[]>;
   /** One Quote as JSON text, or its book, or `instrument_not_found`. */
   quote(instrumentId: string, atMs: EpochMs, kind?: QuoteKind): Promise<Reply>;
   /** The counts of a key and its owner's account towards the hard trade limits. */

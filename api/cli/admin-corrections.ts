@@ -1,7 +1,12 @@
-/** `paperbook admin settle`, `adjust` and `mark`. Rules O12, O13, O17, O26 (api/RULES.md). */
+/**
+ * `paperbook admin settle`, `corrections`, `adjust` and `mark`. Rules O12, O13, O17, O26, O37
+ * (api/RULES.md).
+ */
+import type { Static } from '@sinclair/typebox';
 import type { Command } from 'commander';
+import type { CorrectionsAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
-import { helpNotes } from './table.ts';
+import { type Column, helpNotes, show, tableOf } from './table.ts';
 import { UsageError } from './usage.ts';
 
 export function addCorrectionCommands(admin: Command): void {
@@ -26,6 +31,14 @@ export function addCorrectionCommands(admin: Command): void {
       print(options, await ask(options, 'POST', '/admin/settlements', body));
     });
   connected(
+    admin.command('corrections').description('list the markets whose result was replaced'),
+  ).action(async (options: Connect) => {
+    const answer = (await ask(options, 'GET', '/admin/corrections')) as Corrections;
+    show(options, answer, ({ corrections }) => {
+      return corrections.length === 0 ? NO_CORRECTION : tableOf(corrections, CORRECTION_COLUMNS);
+    });
+  });
+  connected(
     admin
       .command('adjust <userId> <dollars>')
       .description('add dollars to a personal account, or take them, as in -12.50'),
@@ -42,6 +55,17 @@ export function addCorrectionCommands(admin: Command): void {
       print(options, await ask(options, 'POST', '/admin/adjustments', body));
     });
 }
+
+type Corrections = Static<typeof CorrectionsAnswer>;
+
+const NO_CORRECTION = 'No result was replaced.\n';
+
+const CORRECTION_COLUMNS: Column<Corrections['corrections'][number]>[] = [
+  ['market', ({ market }) => market],
+  ['result', ({ outcome }) => outcome],
+  ['yes pays', ({ yesPayoutCents }) => yesPayoutCents],
+  ['first result', ({ resolvedAt }) => resolvedAt],
+];
 
 type MarkFlags = Connect & { parlay?: string; combine?: true; user?: string };
 

@@ -81,6 +81,23 @@ export const SettlementAnswer = strict({
   canceledOrders: Count,
 });
 
+export const CorrectionsAnswer = strict({
+  /** The market that was corrected last comes first. */
+  corrections: Type.Array(
+    strict({
+      /** `venue_a/TICKER`. */
+      market: Type.String(),
+      /** The result that counts now. */
+      outcome: oneOf(['yes', 'no', 'void', 'scalar']),
+      /** Of a contract of each side; null if the cost is paid back. */
+      yesPayoutCents: nullable(Count),
+      noPayoutCents: nullable(Count),
+      /** When it had its first result. */
+      resolvedAt: DateTime,
+    }),
+  ),
+});
+
 export const AdjustmentAnswer = strict({
   userId: Uuid,
   /** The added amount; below 0 it was taken. */

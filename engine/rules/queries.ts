@@ -5,7 +5,7 @@
 
 import type { QueryTag } from '../base/cursors.ts';
 import type { EpochMs, InstrumentNumber, MarketNumber, Uuid } from '../base/units.ts';
-import type { PlaceOrder } from './messages.ts';
+import type { MarketResult, PlaceOrder } from './messages.ts';
 
 /**
  * Newest first. `before` is the id of the last row of the previous page. `tag` begins the cursors
@@ -106,6 +106,18 @@ export type ResultsQuery = {
   atMs: EpochMs;
   markets: readonly MarketNumber[];
 };
+/**
+ * Answers `{corrected}`: each market whose result was replaced, as a `CorrectedMarket`. Rule S20
+ * (engine/RULES.md).
+ */
+export type CorrectedQuery = { kind: 'corrected_markets'; atMs: EpochMs };
+/** `resolvedAtMs` is of the first result. A later `correction` has a higher number. Rule S25. */
+export type CorrectedMarket = {
+  market: string;
+  result: MarketResult;
+  correction: number;
+  resolvedAtMs: EpochMs;
+};
 /** Answers with the `TradeUse` of a key in this shard. */
 export type KeyUseQuery = { kind: 'key_use'; atMs: EpochMs; keyId: Uuid };
 /** Answers `{accounts, restingOrders, openPositions, problems: string[]}`. */
@@ -133,6 +145,7 @@ export type Query =
   | AccountSnapshotQuery
   | SettledQuery
   | ResultsQuery
+  | CorrectedQuery
   | KeyUseQuery
   | AuditQuery
   | DigestQuery;

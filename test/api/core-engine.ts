@@ -52,6 +52,11 @@ export class CoreEngine implements Engine {
     );
   }
 
+  async corrected(): Promise<(string | null)[]> {
+    const reply = await this.#answer({ kind: 'corrected_markets', atMs: NOON_MS });
+    return [reply.ok ? reply.body : null];
+  }
+
   trade(_owner: string, command: TradingCommand, waiter: ReplyHandler): undefined {
     this.ask(command.account, command, waiter);
   }

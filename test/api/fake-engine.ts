@@ -75,6 +75,11 @@ export class FakeEngine implements Engine {
     return [];
   }
 
+  async corrected(): Promise<(string | null)[]> {
+    const reply = this.#core.query({ kind: 'corrected_markets', atMs: samples.NOW_MS });
+    return [reply.ok ? reply.body : null];
+  }
+
   #answer(request: EngineRequest): Reply {
     return isCommand(request) ? this.#core.command(request) : this.#core.query(request);
   }

@@ -16,7 +16,16 @@ export type TradingOptions = {
 /** Users' questions; `audit` and `digest` look inside. */
 export type UserQuery = Exclude<
   Query,
-  { kind: 'audit' | 'digest' | 'quote_changes' | 'account_snapshot' | 'settled' | 'held_markets' }
+  {
+    kind:
+      | 'audit'
+      | 'digest'
+      | 'quote_changes'
+      | 'account_snapshot'
+      | 'settled'
+      | 'held_markets'
+      | 'corrected_markets';
+  }
 >;
 
 /** How an order ended; `reason` is null when all of it traded. */

@@ -75,13 +75,14 @@ test.serial(
 );
 
 test.serial(
-  'O12, O13, O26: admin settle, also to correct, and adjust, and what they refuse',
+  'O12, O13, O26, O37: admin settle, also to correct, corrections and adjust, and what they refuse',
   async (t) => {
     const { dataDir, adminUrl } = await sharedServer('serve');
     const admin = async (...args: string[]) => {
       const at = ['--data-dir', dataDir, '--admin-url', adminUrl, '--json'];
       return await runHere(['admin', ...args, ...at]);
     };
+    t.is((await admin('corrections')).stdout, '{"corrections":[]}\n');
     const unknown = await admin('settle', 'T1', 'yes');
     t.is(unknown.code, 1);
     t.regex(unknown.stderr, /^paperbook: market_not_found: .* venue_a\/T1\.\n$/);

@@ -1,17 +1,23 @@
 /**
  * Admin routes by which an operator decides a market, corrects cash and tags trades. All are facts,
- * on disk before the answer. Rules O12, O13, O17, O26 (api/RULES.md).
+ * on disk before the answer. Rules O12, O13, O17, O26, O37 (api/RULES.md).
  */
 import { Type } from '@sinclair/typebox';
-import type { Cents } from '../../../engine/base/units.ts';
+import { type Cents, isoOf } from '../../../engine/base/units.ts';
 import type { TradeTag } from '../../../engine/rules/events.ts';
 import type { Settled } from '../../../engine/rules/messages.ts';
+import type { CorrectedMarket } from '../../../engine/rules/queries.ts';
 import { NoQuery, strict, Uuid } from '../../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../../base/errors.ts';
 import { bodyReader } from '../../base/validation.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
 import type { Operator } from '../../identity/admin-token.ts';
-import { AdjustmentAnswer, MarkAnswer, SettlementAnswer } from '../../schemas/admin.ts';
+import {
+  AdjustmentAnswer,
+  CorrectionsAnswer,
+  MarkAnswer,
+  SettlementAnswer,
+} from '../../schemas/admin.ts';
 import type { ServerContext } from '../server-context.ts';
 
 type Context = Pick<ServerContext, 'engine' | 'log' | 'identity' | 'settleMarket'>;
@@ -34,7 +40,12 @@ const readMark = bodyReader(
 const readAdjustment = bodyReader(strict({ userId: Uuid, dollars: Type.Number() }));
 
 export function correctionAdminRoutes(context: Context): Route<Operator>[] {
-  return [settlementRoute(context), adjustmentRoute(context), markRoute(context)];
+  return [
+    settlementRoute(context),
+    correctionsRoute(context),
+    adjustmentRoute(context),
+    markRoute(context),
+  ];
 }
 
 function settlementRoute({ settleMarket, log }: Context): Route<Operator> {
@@ -68,6 +79,44 @@ function settlementRoute({ settleMarket, log }: Context): Route<Operator> {
       return JSON.stringify(answer);
     },
   });
+}
+
+function correctionsRoute({ engine }: Context): Route<Operator> {
+  return keyed({
+    method: 'GET',
+    path: '/admin/corrections',
+    query: NoQuery,
+    response: CorrectionsAnswer,
+    run: async () => {
+      const found = correctedIn(await engine.corrected());
+      const corrections = found.map(({ market, result, resolvedAtMs }) => {
+        const isVoid = result.outcome === 'void';
+        return {
+          market,
+          outcome: result.outcome,
+          yesPayoutCents: isVoid ? null : result.yesPayoutCents,
+          noPayoutCents: isVoid ? null : result.noPayoutCents,
+          resolvedAt: isoOf(resolvedAtMs),
+        };
+      });
+      return JSON.stringify({ corrections });
+    },
+  });
+}
+
+/** Of all shards, the last correction first. A shard may lack the last one of a market. */
+function correctedIn(answers: readonly (string | null)[]): CorrectedMarket[] {
+  const newest = new Map<string, CorrectedMarket>();
+  for (const answer of answers) {
+    if (answer === null) continue;
+    for (const found of (JSON.parse(answer) as { corrected: CorrectedMarket[] }).corrected) {
+      const known = newest.get(found.market);
+      if (known === undefined || known.correction < found.correction) {
+        newest.set(found.market, found);
+      }
+    }
+  }
+  return [...newest.values()].sort((a, b) => b.correction - a.correction);
 }
 
 function adjustmentRoute({ engine, identity, log }: Context): Route<Operator> {

@@ -360,6 +360,11 @@ export class Shards {
     return eachOr(this.#clients, { kind: 'held_markets', atMs: this.nowMs() });
   }
 
+  /** By shard, the answer to `CorrectedQuery`; null: it cannot answer now. */
+  corrected(): Promise<(string | null)[]> {
+    return eachOr(this.#clients, { kind: 'corrected_markets', atMs: this.nowMs() });
+  }
+
   /** A question that any shard can answer. */
   askAny(query: QuoteChangesQuery | BidsQuery): Promise<Reply> {
     return this.#clientOfQuote('instruments' in query ? query.instruments[0]! : '').call(query);

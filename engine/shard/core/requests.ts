@@ -6,7 +6,13 @@
 import { audit } from '../../audit/audit.ts';
 import { digest } from '../../audit/digest.ts';
 import { invariant } from '../../base/invariant.ts';
-import { dollarsOf, NO_ROW, type OrderRow } from '../../base/units.ts';
+import {
+  dollarsOf,
+  type MarketNumber,
+  marketName,
+  NO_ROW,
+  type OrderRow,
+} from '../../base/units.ts';
 import { type JsonWriter, memberNames } from '../../format/json-writer.ts';
 import { resultOf } from '../../rules/apply-results.ts';
 import { advance, afterCatalog, keepAges } from '../../rules/apply-tick.ts';
@@ -32,6 +38,8 @@ import type {
   AccountSnapshotQuery,
   AuditQuery,
   BidsQuery,
+  CorrectedMarket,
+  CorrectedQuery,
   DigestQuery,
   HeldQuery,
   KeyUseQuery,
@@ -184,6 +192,7 @@ export function answerQuery(
     case 'bids':
     case 'held_markets':
     case 'market_results':
+    case 'corrected_markets':
     case 'key_use':
     case 'audit':
     case 'digest':
@@ -215,6 +224,7 @@ type InspectingQuery =
   | BidsQuery
   | HeldQuery
   | ResultsQuery
+  | CorrectedQuery
   | KeyUseQuery
   | AuditQuery
   | DigestQuery;
@@ -231,6 +241,8 @@ function inspect(state: ShardState, query: InspectingQuery): unknown {
       return { held: heldBits(state) };
     case 'market_results':
       return { results: query.markets.map((market) => resultOf(state.markets[market]!)) };
+    case 'corrected_markets':
+      return { corrected: [...state.records.correctedMarkets].map(correctedIn(state)) };
     case 'key_use':
       return state.tradeCounts.use(query.keyId, query.atMs);
     case 'audit':
@@ -240,6 +252,16 @@ function inspect(state: ShardState, query: InspectingQuery): unknown {
     default:
       return query satisfies never;
   }
+}
+
+function correctedIn({ markets }: ShardState) {
+  return (number: MarketNumber): CorrectedMarket => {
+    const market = markets[number]!;
+    const { venue, ticker, corrections: correction, resolvedAtMs } = market;
+    const result = resultOf(market);
+    invariant(result !== null && resolvedAtMs !== null, 'a corrected market has no result');
+    return { market: marketName(venue, ticker), result, correction, resolvedAtMs };
+  };
 }
 
 function writeAnswer(

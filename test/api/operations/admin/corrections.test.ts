@@ -79,6 +79,32 @@ test('O26: a result is replaced with correct alone; trade, balance and log follo
   t.is(api.log.filter(({ message }) => message === did).length, 2);
 });
 
+test('O37: markets whose result was replaced, with the result that counts now', async (t) => {
+  const api = await startApi(t);
+  const listed = async () => (await api.admin('GET', '/admin/corrections')).json.corrections;
+  const correct = (market: string, result: string) => {
+    return api.admin('POST', '/admin/settlements', { body: { market, result, correct: true } });
+  };
+  await settle(api, 'T-LIONS', 'yes');
+  await settle(api, 'venue_b/B-LIONS', 'yes');
+  t.deepEqual(await listed(), [], 'a first result replaces none');
+  await correct('T-LIONS', '0.62');
+  await correct('T-LIONS', '0.62');
+  const [lions, ...others] = await listed();
+  t.deepEqual(others, []);
+  t.like(lions, { market: 'venue_a/T-LIONS', outcome: 'scalar' });
+  t.like(lions, { yesPayoutCents: 62, noPayoutCents: 38 });
+  t.true(Date.parse(lions.resolvedAt) > 0);
+  await correct('venue_b/B-LIONS', 'no');
+  t.is((await listed())[0].market, 'venue_b/B-LIONS', 'the last one is first');
+  await correct('T-LIONS', 'void');
+  const { resolvedAt } = lions;
+  t.like(await listed(), [
+    { market: 'venue_a/T-LIONS', outcome: 'void', yesPayoutCents: null, resolvedAt },
+    { market: 'venue_b/B-LIONS', outcome: 'no', yesPayoutCents: 0, noPayoutCents: 100 },
+  ]);
+});
+
 test('O12: unknown markets are 404, results that are none 400', async (t) => {
   const api = await startApi(t);
   for (const market of ['B-LIONS', 'venue_b/T-LIONS', 'venue_a/', 'venue_z/T-LIONS']) {

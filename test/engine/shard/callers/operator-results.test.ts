@@ -57,7 +57,15 @@ test('A45, T140, S20, S22: a result and a correction are on disk in every shard 
   t.is(read(await first.settle(NO)), 'market_resolved');
   t.is((await first.audit()).openPositions, 0);
 
+  const corrected = async (engine: Shards) =>
+    (await engine.corrected()).map((answer) => JSON.parse(answer!).corrected);
+  t.deepEqual(await corrected(first), [[], []]);
   t.like(read(await first.settle(NO, CORRECT)), { isNew: true, correctedTrades: 8 });
+  const listed = await corrected(first);
+  for (const [one] of listed) {
+    t.like(one, { market: 'venue_a/T1', resolvedAtMs: NOON_MS });
+    t.like(one.result, { outcome: 'no' });
+  }
   const hash = await first.stateHash();
   t.is(await hashOnDisk(crashedCopy(t, dir)), hash, 'a correction');
   t.like(read(await first.settle(NO, CORRECT)), { isNew: false, correctedTrades: 0 });
@@ -66,6 +74,7 @@ test('A45, T140, S20, S22: a result and a correction are on disk in every shard 
   const second = await openShards(dir, { shards: 2 });
   t.is(await second.stateHash(), hash);
   t.deepEqual((await second.audit()).problems, []);
+  t.deepEqual(await corrected(second), listed);
   t.is(read(await second.settle(YES)), 'market_resolved');
   t.like(read(await second.settle(YES, CORRECT)), { isNew: true, correctedTrades: 8 });
   await second.close();
