@@ -72,6 +72,8 @@ const LOCK = 0;
 /** Rows of levels that were ever used, and one more than the first free one. */
 const ROWS = 1;
 const FREE = 2;
+/** How often the clock was set back, by the shard that was told of it most often. */
+const CLOCK_SETS = 3;
 const CONTROL_WORDS = 4;
 
 /** Places in the row of a level. */
@@ -151,6 +153,8 @@ export class MarketLiquidity {
   /** The volumes of one moment that have met orders of this shard. */
   #met: VolumeName[] = [];
   #hasJoined = false;
+  /** How often this shard's clock was set back, of `CLOCK_SETS`. */
+  #clockSets = 0;
 
   constructor(memory: LiquidityMemory, shard: number) {
     invariant(shard < memory.shards, 'a shard shares sizes that were made for fewer');
@@ -257,6 +261,7 @@ export class MarketLiquidity {
     Atomics.compareExchange(this.#control, LOCK, this.#shard + 1, 0);
     this.#hasJoined = true;
     this.#locked(() => {
+      this.#clockSets = this.#control[CLOCK_SETS]!;
       for (const at of this.#all()) this.#giveBack(at);
       for (const { market, side, askCents, contracts, shown, display } of kept) {
         const found = this.#find(market, side, askCents);
@@ -282,9 +287,11 @@ export class MarketLiquidity {
   ): void {
     const words = this.#levels;
     this.#locked(() => {
+      const isFirst = ++this.#clockSets > this.#control[CLOCK_SETS]!;
+      if (isFirst) this.#control[CLOCK_SETS] = this.#clockSets;
       for (let market = 0; market < this.#markets.length; market++) {
         for (const at of this.#rowsOf(market)) {
-          if (words[at + LOW_MS] !== BEFORE_CLOCK) {
+          if (isFirst) {
             words[at + LOW_MS_BEFORE] = words[at + LOW_MS]!;
             words[at + HIGH_MS_BEFORE] = words[at + HIGH_MS]!;
             words[at + LOW_MS] = BEFORE_CLOCK;

@@ -110,6 +110,18 @@ test('T232: a display that was newer before the clock was set back is newer afte
   t.is(free(one!, after[0]!), 0, 'nobody can tell which of their displays is later');
 });
 
+test('T232: the same holds if the clock is set back again', (t) => {
+  const [one, two] = shardsOf(liquidityMemory(2));
+  take(one!, shown(100, 900, 1), 100);
+  for (const shard of [one!, two!]) shard.timeWasSet(() => null);
+  // A quote of the set clock shows the level again.
+  const view = shown(30, 500, 2);
+  for (const shard of [one!, two!]) shard.timeWasSet(() => view);
+  const after = { ...view, lowMs: 0, highMs: 0 };
+  t.is(free(one!, after), 30);
+  t.is(free(two!, after), 30);
+});
+
 test('T232, T233: the same holds after a start, and an equal display stays taken', (t) => {
   const facts = new TakenLevels();
   const [before] = shardsOf(liquidityMemory(1));
