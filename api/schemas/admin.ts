@@ -66,13 +66,17 @@ export const AuditAnswer = strict({
 export const ClockAnswer = strict({ engine: DateTime, machine: DateTime, aheadMs: Type.Integer() });
 
 /** The outcome of an operator's result. */
-export const SettlementAnswer = strict({
+const MARKET_RESULT = {
   /** `venue_a/TICKER`. */
   market: Type.String(),
   outcome: oneOf(['yes', 'no', 'void', 'scalar']),
   /** Of a contract of each side; null if the cost is paid back. */
   yesPayoutCents: nullable(Count),
   noPayoutCents: nullable(Count),
+};
+
+export const SettlementAnswer = strict({
+  ...MARKET_RESULT,
   /** False: the market had this result already. */
   isNew: Type.Boolean(),
   settledTrades: Count,
@@ -85,13 +89,8 @@ export const CorrectionsAnswer = strict({
   /** The market that was corrected last comes first. */
   corrections: Type.Array(
     strict({
-      /** `venue_a/TICKER`. */
-      market: Type.String(),
-      /** The result that counts now. */
-      outcome: oneOf(['yes', 'no', 'void', 'scalar']),
-      /** Of a contract of each side; null if the cost is paid back. */
-      yesPayoutCents: nullable(Count),
-      noPayoutCents: nullable(Count),
+      /** With the result that counts now. */
+      ...MARKET_RESULT,
       /** When it had its first result. */
       resolvedAt: DateTime,
     }),

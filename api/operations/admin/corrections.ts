@@ -5,7 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import { type Cents, isoOf } from '../../../engine/base/units.ts';
 import type { TradeTag } from '../../../engine/rules/events.ts';
-import type { Settled } from '../../../engine/rules/messages.ts';
+import type { MarketResult, Settled } from '../../../engine/rules/messages.ts';
 import type { CorrectedMarket } from '../../../engine/rules/queries.ts';
 import { NoQuery, strict, Uuid } from '../../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../../base/errors.ts';
@@ -62,16 +62,8 @@ function settlementRoute({ settleMarket, log }: Context): Route<Operator> {
         isCorrection,
       });
       if (!reply.ok) return reply;
-      const { outcome } = tick;
-      const isVoid = outcome === 'void';
       const settled = JSON.parse(reply.body) as Settled;
-      const answer = {
-        market,
-        outcome,
-        yesPayoutCents: isVoid ? null : tick.yesPayoutCents,
-        noPayoutCents: isVoid ? null : tick.noPayoutCents,
-        ...settled,
-      };
+      const answer = { market, ...shownResult(tick), ...settled };
       const did = isCorrection
         ? 'result corrected by the operator'
         : 'market settled by the operator';
@@ -90,18 +82,20 @@ function correctionsRoute({ engine }: Context): Route<Operator> {
     run: async () => {
       const found = correctedIn(await engine.corrected());
       const corrections = found.map(({ market, result, resolvedAtMs }) => {
-        const isVoid = result.outcome === 'void';
-        return {
-          market,
-          outcome: result.outcome,
-          yesPayoutCents: isVoid ? null : result.yesPayoutCents,
-          noPayoutCents: isVoid ? null : result.noPayoutCents,
-          resolvedAt: isoOf(resolvedAtMs),
-        };
+        return { market, ...shownResult(result), resolvedAt: isoOf(resolvedAtMs) };
       });
       return JSON.stringify({ corrections });
     },
   });
+}
+
+function shownResult({ outcome, yesPayoutCents, noPayoutCents }: MarketResult) {
+  const isVoid = outcome === 'void';
+  return {
+    outcome,
+    yesPayoutCents: isVoid ? null : yesPayoutCents,
+    noPayoutCents: isVoid ? null : noPayoutCents,
+  };
 }
 
 /** Of all shards, the last correction first. A shard may lack the last one of a market. */
