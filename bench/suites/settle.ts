@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MarketNumber } from '../../engine/base/units.ts';
-import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import { BLANK_ORDER } from '../../engine/rules/messages.ts';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
 import { CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
@@ -144,25 +144,9 @@ async function openTrades(engine: Shards, flow: OrderFlow, trades: number): Prom
     const placed = Array.from({ length: Math.min(TOGETHER, trades - opened) }, (_, at) => {
       if ((opened + at) % TRADES_AN_ACCOUNT === 0) account = seededUuid(random, atMs);
       return engine.call(account, {
-        ...USUAL_TERMS,
-        ...{ kind: 'place', atMs, account, action: 'buy', type: 'market', side: 'yes' },
+        ...BLANK_ORDER,
+        ...{ atMs, account, side: 'yes', contracts: 1, instrumentId: instrumentIdOf(SETTLED) },
         ...{ orderId: seededUuid(random, atMs), idempotencyKey: `open-${opened + at}` },
-        ...{
-          instrumentId: instrumentIdOf(SETTLED),
-          ticker: null,
-          contracts: 1,
-          tradeId: null,
-          netting: null,
-        },
-        ...{
-          mayOpen: true,
-          mayTrade: true,
-          rejectIfLaterThanMs: null,
-          postOnly: false,
-          orderGroupId: null,
-          realism: null,
-          counting: null,
-        },
       });
     });
     for (const reply of await Promise.all(placed)) {
