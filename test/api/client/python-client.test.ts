@@ -77,7 +77,7 @@ test('the Python types say what a schema says', (t) => {
 });
 
 // Where the machine has no such Python these are shown as skipped.
-const python = pythonWith('httpx, websockets');
+const python = pythonWith('httpx', 'websockets');
 const withPython = python === null ? test.skip : test;
 const pipPython = pythonWith('pip');
 const pip = { ...process.env, PIP_RETRIES: '0', PIP_DISABLE_PIP_VERSION_CHECK: '1' };
@@ -202,7 +202,7 @@ withPython(
   },
 );
 
-const mypy = pythonWith('mypy, httpx, websockets');
+const mypy = pythonWith('mypy', 'httpx', 'websockets');
 const withMypy = mypy === null ? test.skip : test;
 
 withMypy(
