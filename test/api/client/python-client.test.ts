@@ -195,7 +195,9 @@ withPython(
     t.false(JSON.stringify(said).includes('secretsecret'));
     if (said.frames === null) return t.log('no pandas here: frames are not checked');
     t.deepEqual(said.frames.trades, [6, ['tradeId', 'costDollars']]);
-    t.deepEqual(said.frames.history, ['datetime64[us, UTC]', [40, 41, 42]]);
+    // pandas 3 counts microseconds, earlier ones nanoseconds.
+    t.regex(said.frames.history[0], /^datetime64\[[nu]s, UTC\]$/);
+    t.deepEqual(said.frames.history[1], [40, 41, 42]);
     const columns = ['end', 'bid.open', 'bid.high', 'bid.low', 'bid.close', 'trades.count'];
     t.deepEqual(said.frames.candles, ['start', columns]);
     t.is(said.frames.none, 0);
