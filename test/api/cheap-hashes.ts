@@ -6,17 +6,19 @@ import crypto, { type BinaryLike, type ScryptOptions } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import type { ExecutionContext } from 'ava';
 
-const { scrypt } = crypto;
+const { scrypt, scryptSync } = crypto;
 type Callback = (error: Error | null, key: Buffer) => void;
+
+const CHEAP: ScryptOptions = { N: 2, r: 1, p: 1 };
 
 /** For the other tests of this process. */
 export function cheapenHashes(): void {
-  replaceScrypt(cheapScrypt);
+  replaceScrypt({ scrypt: cheapScrypt, scryptSync: cheapScryptSync });
 }
 
 /** The whole cost for one test, which is serial. */
 export function wholeCostOfHashes(t: ExecutionContext): void {
-  replaceScrypt(scrypt);
+  replaceScrypt({ scrypt, scryptSync });
   t.teardown(cheapenHashes);
 }
 
@@ -27,11 +29,16 @@ function cheapScrypt(
   _options: ScryptOptions,
   callback: Callback,
 ): void {
-  scrypt(password, salt, bytes, { N: 2, r: 1, p: 1 }, callback);
+  scrypt(password, salt, bytes, CHEAP, callback);
 }
 
-function replaceScrypt(replacement: typeof cheapScrypt): void {
-  Object.assign(crypto, { scrypt: replacement });
+/** That of the secret of a cluster, at each start of a node. */
+function cheapScryptSync(secret: BinaryLike, salt: BinaryLike, bytes: number): Buffer {
+  return scryptSync(secret, salt, bytes, CHEAP);
+}
+
+function replaceScrypt(replacements: object): void {
+  Object.assign(crypto, replacements);
   syncBuiltinESMExports();
 }
 

@@ -78,29 +78,54 @@ withOtherNode('another version of Node, and npm brought none: one clear line', (
   refused(t, { code: status, signal: null, stdout, stderr }, 1, [says]);
 });
 
-test.serial('a port in use, and a directory in use: one clear line, exit code 1', async (t) => {
-  const server = await serveHere(t);
-  await refusesSecond(t, server);
-  const dataDir = path.join(tempDir(t), 'data');
-  const [api, admin] = ['PAPERBOOK_PORT', 'PAPERBOOK_ADMIN_PORT'] as const;
-  const pairs = [
-    ['demo', api],
-    ['serve', admin],
-    ['demo', admin],
-    ['serve', api],
-  ] as const;
-  for (const [name, variable] of variantsOfRun(pairs, 2)) {
-    const { port } = new URL(variable === api ? server.baseUrl : server.adminUrl);
-    const env = { PAPERBOOK_DATA_DIR: dataDir, [variable]: port };
-    // A past of the demo takes seconds, and is made before.
-    const args = name === 'demo' ? [name, '--empty'] : [name];
-    const exit = await runHere(args, { env });
-    refused(t, exit, 1, [`${variable} ${port} is in use on 127.0.0.1: set another`]);
+test.serial(
+  'a port in use, and a directory in use; D5, PAPERBOOK_SHARDS: a later mismatch, or shards without paperbook.json: one clear line, exit code 1, and no account begins again',
+  async (t) => {
+    const server = await serveHere(t, { env: { PAPERBOOK_SHARDS: '2' } });
+    await refusesSecond(t, server);
+    const [api, admin] = ['PAPERBOOK_PORT', 'PAPERBOOK_ADMIN_PORT'] as const;
+    const pairs = [
+      ['demo', api],
+      ['serve', admin],
+      ['demo', admin],
+      ['serve', api],
+    ] as const;
+    const other = path.join(tempDir(t), 'data');
+    for (const [name, variable] of variantsOfRun(pairs, 2)) {
+      const { port } = new URL(variable === api ? server.baseUrl : server.adminUrl);
+      const env = { PAPERBOOK_DATA_DIR: other, [variable]: port };
+      // A past of the demo takes seconds, and is made before.
+      const args = name === 'demo' ? [name, '--empty'] : [name];
+      const exit = await runHere(args, { env });
+      refused(t, exit, 1, [`${variable} ${port} is in use on 127.0.0.1: set another`]);
+    }
+    await stillAnswers(t, server);
+    await server.stop();
+    await refusesOtherShards(t, server.dataDir);
+    // Nothing is harmed.
+    const { dataDir } = server;
+    await stillAnswers(t, await serveHere(t, { dataDir, env: { PAPERBOOK_SHARDS: '2' } }));
+    const names = readdirSync(dataDir).filter((name) => name.startsWith('shard-'));
+    t.deepEqual(names, ['shard-0', 'shard-1']);
+  },
+);
+
+/** Of a directory of two. */
+async function refusesOtherShards(t: ExecutionContext, dataDir: string): Promise<void> {
+  const start = (shards: string) => {
+    const env = { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards };
+    return runHere(['serve'], { env });
+  };
+  refused(t, await start('3'), 1, ['PAPERBOOK_SHARDS is 3']);
+  refused(t, await start('0'), 2, ['PAPERBOOK_SHARDS must be']);
+  const file = path.join(dataDir, 'paperbook.json');
+  renameSync(file, `${file}.away`);
+  for (const shards of ['', '2']) {
+    const missing = `${file} is missing, and ${dataDir} holds shard-0, shard-1: restore it`;
+    refused(t, await start(shards), 1, [missing]);
   }
-  await stillAnswers(t, server);
-  // Nothing is harmed.
-  await stillAnswers(t, await serveHere(t, { dataDir: server.crashed() }));
-});
+  renameSync(`${file}.away`, file);
+}
 
 /** A second server on the same data directory. */
 async function refusesSecond(t: ExecutionContext, { dataDir }: Place): Promise<void> {
@@ -221,31 +246,6 @@ test.serial('K2: all its errors, exit code 2', async (t) => {
   writeFileSync(file, catalogOf([home], [instrument('i1', 'g1')]));
   await stillAnswers(t, await serveHere(t, { dataDir, env }));
 });
-
-test.serial(
-  'D5, PAPERBOOK_SHARDS: a later mismatch, or shards without paperbook.json: exit code 1, and no account begins again',
-  async (t) => {
-    const first = await serveHere(t, { env: { PAPERBOOK_SHARDS: '2' } });
-    const { dataDir } = first;
-    await first.stop();
-    const start = (shards: string) => {
-      const env = { PAPERBOOK_DATA_DIR: dataDir, PAPERBOOK_SHARDS: shards };
-      return runHere(['serve'], { env });
-    };
-    refused(t, await start('3'), 1, ['PAPERBOOK_SHARDS is 3']);
-    refused(t, await start('0'), 2, ['PAPERBOOK_SHARDS must be']);
-    const file = path.join(dataDir, 'paperbook.json');
-    renameSync(file, `${file}.away`);
-    for (const shards of ['', '2']) {
-      const missing = `${file} is missing, and ${dataDir} holds shard-0, shard-1: restore it`;
-      refused(t, await start(shards), 1, [missing]);
-    }
-    renameSync(`${file}.away`, file);
-    await stillAnswers(t, await serveHere(t, { dataDir, env: { PAPERBOOK_SHARDS: '2' } }));
-    const names = readdirSync(dataDir).filter((name) => name.startsWith('shard-'));
-    t.deepEqual(names, ['shard-0', 'shard-1']);
-  },
-);
 
 for (const [name, text] of [
   ...variantsOfRun([

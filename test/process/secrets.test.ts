@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { CHEAP_HASHES } from '../api/cheap-hashes.ts';
 import { longTest } from '../long-test.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Json, request } from './client.ts';
@@ -35,6 +36,7 @@ test.serial('I16: no password, token or key is printed or kept', async (t) => {
   const server = await startFor(t, 'serve', {
     dataDir: path.join(directory, 'data'),
     env: {
+      ...CHEAP_HASHES,
       PAPERBOOK_CATALOG: catalog,
       PAPERBOOK_VENUE_DATA: 'on',
       PAPERBOOK_FEEDS: JSON.stringify([{ venue: 'venue_a', adapter: 'native', url: feed }]),

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ExecutionContext } from 'ava';
+import { CHEAP_HASHES } from '../api/cheap-hashes.ts';
 import type { Ending } from '../api/on-feed-clock.ts';
 import { productEntry } from './product.ts';
 
@@ -224,7 +225,7 @@ export function sharedServer(name: 'demo' | 'serve'): Promise<Server> {
   if (server === undefined) {
     const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-shared-'));
     process.on('exit', () => rmSync(directory, { recursive: true, force: true }));
-    server = startServer(name, path.join(directory, 'data')).then((started) => {
+    server = startServer(name, path.join(directory, 'data'), CHEAP_HASHES).then((started) => {
       started.command.unref();
       return started;
     });

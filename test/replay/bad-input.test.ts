@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 
 import path from 'node:path';
 import { gzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
-import { verifyDataDir } from '../../api/ops/verify.ts';
+import { verifyShard } from '../../engine/verify/verify.ts';
 import { readFeed } from '../../feeds/file/feed-file.ts';
 import { FeedFileError } from '../../feeds/file/feed-line.ts';
 import { collect } from '../feeds/golden.ts';
@@ -19,19 +19,28 @@ const commandHere = (...args: string[]) => runHere(['feed', 'replay', ...args]);
 type Line = (typeof FRAMES)[number];
 
 test.serial(
-  'F5, R14: a bad line stops a replay with its number; it writes no trades, and --data-dir stays empty',
+  'F5, F31, R14: a bad line, or a jump that is not allowed, stops a replay with its number; it writes no trades, and --data-dir stays empty',
   async (t) => {
-    const feed = [HEADER, FRAMES[0], '{"at":"2026-01-15T12:00:01', FRAMES[2]];
+    const far = { ...FRAMES[2]!, at: '2099-01-01T00:00:00Z' };
+    const feed = [HEADER, FRAMES[0], far, FRAMES[1], '{"at":"2026-01-15T12:00:01', FRAMES[2]];
     const { work, orders, catalog, ...made } = files(t, { feed });
     const [trades, dataDir] = [path.join(work, 'trades.csv'), path.join(work, 'data')];
     mkdirSync(dataDir);
     const args = [made.feed, '--catalog', catalog, '--orders', orders, '--trades', trades];
-    const exit = await commandHere(...args, '--data-dir', dataDir);
-    t.is(exit.code, 1);
-    t.is(exit.stdout, '');
-    t.is(exit.stderr, `paperbook: ${made.feed}: line 3: not JSON\n`);
-    t.false(existsSync(trades));
-    t.deepEqual(readdirSync(dataDir), []);
+    const refused = async (more: string[], message: RegExp) => {
+      const exit = await commandHere(...args, '--data-dir', dataDir, ...more);
+      t.deepEqual([exit.code, exit.stdout], [1, '']);
+      t.regex(exit.stderr, message);
+      t.false(existsSync(trades));
+      t.deepEqual(readdirSync(dataDir), []);
+    };
+    await refused(
+      [],
+      /^paperbook: \S+feed\.jsonl: line 3: at jumps forward by more than an hour \(--allow-jumps/,
+    );
+    await refused(['--allow-jumps'], /^paperbook: \S+feed\.jsonl: line 5: not JSON\n$/);
+    const read = await collect(readFeed(made.feed, { skipBad: true, refuseJumps: true }));
+    t.is(read.flat().length, 3, 'a jump is a bad line as any other');
   },
 );
 
@@ -55,41 +64,12 @@ for (const [what, line, reason] of BAD_LINES) {
   });
 }
 
-test.serial('F5: --skip-bad counts each bad line and goes on', async (t) => {
-  const bad = ['no', '{}', ...BAD_LINES.map(([, line]) => line)];
-  // An empty line is no line.
-  const feed = [HEADER, FRAMES[0], ...bad, FRAMES[1], '', FRAMES[2], ...bad];
-  const made = files(t, { feed });
-  const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders];
-  const exit = await commandHere(...args, '--skip-bad', '--json');
-  t.is(exit.code, 0);
-  const summary = JSON.parse(exit.stdout);
-  t.like(summary, { frames: 3, ticks: 3, skipped: 2 * bad.length, trades: 1 });
-  const { stateHash } = await run(files(t, {}));
-  t.is(summary.stateHash, stateHash);
-});
-
-test.serial('F31: a jump forward stops a replay, unless it is allowed', async (t) => {
-  const far = { ...FRAMES[2]!, at: '2099-01-01T00:00:00Z' };
-  const made = files(t, { feed: [HEADER, FRAMES[0], far, FRAMES[1]] });
-  const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders, '--json'];
-  const exit = await commandHere(...args);
-  t.is(exit.code, 1);
-  t.regex(
-    exit.stderr,
-    /feed\.jsonl: line 3: at jumps forward by more than an hour \(--allow-jumps/,
-  );
-  const read = await collect(readFeed(made.feed, { skipBad: true, refuseJumps: true }));
-  t.is(read.flat().length, 2, 'a bad line as any other');
-  t.like(JSON.parse((await commandHere(...args, '--allow-jumps')).stdout), { frames: 3 });
-});
-
 /** The state hash of a replay of these frames. */
 const hashOf = async (
   t: ExecutionContext,
   feed: unknown[],
   fillModel: 'top_of_book' | 'book_depth' = 'top_of_book',
-) => (await run({ ...files(t, { feed: [HEADER, ...feed] }), orders: null, fillModel })).stateHash;
+) => (await run({ ...files(t, { feed: [HEADER, ...feed] }), fillModel })).stateHash;
 const [FIRST, SECOND, THIRD] = FRAMES as [Line, Line, Line];
 const ladder = (depth: number) =>
   feedLine(at(1), {
@@ -103,11 +83,58 @@ const ladder = (depth: number) =>
     },
   });
 
-test('R9: the state hash covers quotes, and of levels the top alone', async (t) => {
-  const plain = await hashOf(t, [FIRST, SECOND]);
-  t.not(await hashOf(t, [FIRST, { ...SECOND, at: at(0.5) }]), plain);
-  t.is(await hashOf(t, [FIRST, ladder(7)]), plain);
-});
+test.serial(
+  'F5, R9, R11, R14: the state hash covers quotes, and of levels the top alone; lines that --skip-bad counts and frames that mean nothing leave it as it is; --data-dir is kept, and one that holds something is left alone',
+  async (t) => {
+    const plain = await hashOf(t, [FIRST, SECOND]);
+    t.not(await hashOf(t, [FIRST, { ...SECOND, at: at(0.5) }]), plain);
+    t.is(await hashOf(t, [FIRST, ladder(7)]), plain);
+
+    const bad = ['no', '{}', ...BAD_LINES.map(([, line]) => line)];
+    const meaningless = [
+      feedLine(at(1), null),
+      feedLine(at(1), { type: 'riddle', seq: 1 }),
+      feedLine(at(1), { type: 'riddle', seq: 2 }),
+      feedLine(at(1), quote('NOWHERE', 1, 2)),
+      feedLine(at(1), quote('NOWHERE', 2, 3)),
+      feedLine(at(1), { ...quote('B', 50, 53), yesBidCents: '50' }),
+    ];
+    // An empty line is no line.
+    const feed = [HEADER, FIRST, ...bad, ...meaningless, '', SECOND, ...bad];
+    const made = files(t, { feed });
+    const dataDir = path.join(made.work, 'data');
+    mkdirSync(dataDir);
+    const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders];
+    const kept = [...args, '--data-dir', dataDir];
+    const exit = await commandHere(...kept, '--shards', '2', '--skip-bad', '--json');
+    t.is(exit.code, 0);
+    const { stateHash, ...summary } = JSON.parse(exit.stdout);
+    // The quote that cannot be read is a tick all the same: it takes a price away.
+    t.like(summary, { frames: 8, ticks: 3, skipped: 2 * bad.length + 6, trades: 1 });
+    t.is(stateHash, plain);
+    const lines = exit.stderr.trimEnd().split('\n');
+    t.deepEqual(lines, [
+      'not used: no type (venue_a native unreadable)',
+      'not used: unknown type (venue_a native riddle)',
+      'not used: unknown market (venue_a/NOWHERE)',
+      'not used: unreadable price or size (venue_a native quote)',
+    ]);
+
+    t.deepEqual(readdirSync(dataDir).sort(), ['paperbook.json', 'shard-0', 'shard-1']);
+    const meta = JSON.parse(readFileSync(path.join(dataDir, 'paperbook.json'), 'utf8'));
+    t.like(meta, { shards: 2, fromReplay: true });
+    for (const shard of [0, 1]) {
+      const found = await verifyShard(path.join(dataDir, `shard-${shard}`), shard, 2);
+      t.deepEqual(found?.problems, []);
+    }
+    t.like(await commandHere(...kept), {
+      code: 1,
+      stdout: '',
+      stderr: `paperbook: --data-dir ${dataDir} is not empty: a replay starts from nothing\n`,
+    });
+    t.deepEqual(readdirSync(dataDir).sort(), ['paperbook.json', 'shard-0', 'shard-1']);
+  },
+);
 
 longTest(
   'R9: the state hash covers what ends a quote, and with book_depth all levels',
@@ -202,36 +229,6 @@ test.serial('K2: all five errors are listed, nothing is run', async (t) => {
   t.false(existsSync(dataDir));
 });
 
-test.serial('R14: --data-dir is kept; one that holds something is left alone', async (t) => {
-  const made = files(t, {});
-  const dataDir = path.join(made.work, 'data');
-  mkdirSync(dataDir);
-  const args = [
-    made.feed,
-    '--catalog',
-    made.catalog,
-    '--orders',
-    made.orders,
-    '--data-dir',
-    dataDir,
-  ];
-  t.is((await commandHere(...args, '--shards', '2')).code, 0);
-  t.deepEqual(readdirSync(dataDir).sort(), ['paperbook.json', 'shard-0', 'shard-1']);
-  t.like(JSON.parse(readFileSync(path.join(dataDir, 'paperbook.json'), 'utf8')), {
-    shards: 2,
-    fromReplay: true,
-  });
-  const { ok, notes } = await verifyDataDir(dataDir);
-  t.true(ok);
-  t.deepEqual(notes, ['control: does not exist; a replay makes none']);
-  t.like(await commandHere(...args), {
-    code: 1,
-    stdout: '',
-    stderr: `paperbook: --data-dir ${dataDir} is not empty: a replay starts from nothing\n`,
-  });
-  t.deepEqual(readdirSync(dataDir).sort(), ['paperbook.json', 'shard-0', 'shard-1']);
-});
-
 test.serial('U1: bad usage is exit code 2, and says which option', async (t) => {
   const { feed, catalog, work } = files(t, {});
   const trades = path.join(work, 'trades.csv');
@@ -261,31 +258,4 @@ test.serial('U1: bad usage is exit code 2, and says which option', async (t) => 
     t.regex(exit.stderr, said);
   }
   t.false(existsSync(trades));
-});
-
-test.serial('R11: what no frame means is counted, and named once on stderr', async (t) => {
-  const feed = [
-    HEADER,
-    FRAMES[0],
-    feedLine(at(1), null),
-    feedLine(at(1), { type: 'riddle', seq: 1 }),
-    feedLine(at(1), { type: 'riddle', seq: 2 }),
-    feedLine(at(1), quote('NOWHERE', 1, 2)),
-    feedLine(at(1), quote('NOWHERE', 2, 3)),
-    feedLine(at(1), { ...quote('B', 50, 53), yesBidCents: '50' }),
-    FRAMES[2],
-  ];
-  const made = files(t, { feed });
-  const args = [made.feed, '--catalog', made.catalog, '--orders', made.orders, '--json'];
-  const exit = await commandHere(...args);
-  t.is(exit.code, 0);
-  t.deepEqual(exit.stderr.trimEnd().split('\n'), [
-    'not used: no type (venue_a native unreadable)',
-    'not used: unknown type (venue_a native riddle)',
-    'not used: unknown market (venue_a/NOWHERE)',
-    'not used: unreadable price or size (venue_a native quote)',
-  ]);
-  const summary = JSON.parse(exit.stdout);
-  // The quote that cannot be read is a tick all the same: it takes the price of B away.
-  t.like(summary, { frames: 8, ticks: 3, skipped: 6, trades: 1 });
 });

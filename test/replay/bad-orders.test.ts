@@ -53,11 +53,12 @@ test.serial('R2: a bad one stops a replay with exit code 1, an absent one too', 
 });
 
 test('R2: an empty one is none', async (t) => {
-  const { feed, catalog, orders, work } = files(t, { orders: [] });
+  const { catalog, orders, work } = files(t, { orders: [] });
   const blank = writeLines(work, 'blank.jsonl', ['', ' \r', '']);
-  t.like(await run({ feed, catalog, orders: blank }), { frames: 3, trades: 0, accounts: [] });
-  const empty = writeLines(work, 'empty.jsonl', [HEADER]);
-  t.like(await run({ feed: empty, catalog, orders }), { frames: 0, ticks: 0, skipped: 0 });
+  for (const none of [orders, blank]) t.deepEqual(await collect(readOrdersFile(none)), []);
+  const feed = writeLines(work, 'empty.jsonl', [HEADER]);
+  const nothing = { frames: 0, ticks: 0, skipped: 0, trades: 0, accounts: [] };
+  t.like(await run({ feed, catalog, orders: blank }), nothing);
 });
 
 test('R4, R6: what the body says is refused by code, and stops nothing', async (t) => {

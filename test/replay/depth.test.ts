@@ -78,65 +78,62 @@ test('R9: book_depth gives an equal stateHash on 1, 2 and 3 shards', async (t) =
 });
 
 test.serial(
-  'R15: PAPERBOOK_FILL_MODEL chooses the fill model of a replay, and --fill-model before it',
+  'R15, W74: PAPERBOOK_FILL_MODEL chooses the fill model of a replay, and --fill-model before it; PAPERBOOK_SETTLE_ON chooses the word that pays',
   async (t) => {
     const yesAsks = [
       [43, 100],
       [45, 50],
     ];
     const snapshot = { type: 'snapshot', market: 'A', status: 'open', yesBids: [[40, 5]], yesAsks };
+    const said = (second: number, type: string, msg: object) => {
+      const frame = { type, sid: 1, msg: { market_ticker: 'B', ...msg } };
+      return feedLine(at(second), frame, { adapter: 'kalshi' });
+    };
+    const sides = { yes_dollars_fp: [['0.4000', '9.00']], no_dollars_fp: [['0.5700', '9.00']] };
+    const placed = (second: number, account: string, idempotencyKey: string, order: object) => {
+      return { at: at(second), account, order: { idempotencyKey, ...order } };
+    };
     const { work, feed, catalog, orders } = files(t, {
-      feed: [HEADER, feedLine(at(0), snapshot)],
+      feed: [
+        HEADER,
+        feedLine(at(0), snapshot),
+        said(0, 'orderbook_snapshot', sides),
+        said(10, 'market_lifecycle_v2', { event_type: 'determined', result: 'yes' }),
+        said(20, 'market_lifecycle_v2', { event_type: 'amended', result: 'no' }),
+        said(30, 'market_lifecycle_v2', { event_type: 'settled' }),
+      ],
       orders: [
-        { at: at(1), account: 'ann', order: { idempotencyKey: 'k', ...buy('A', 'yes', 120) } },
-        { at: at(2), account: 'ann', order: { idempotencyKey: 'l', ...buy('A', 'yes', 120) } },
+        placed(1, 'ann', 'k', buy('A', 'yes', 120)),
+        placed(1, 'bob', 'k', buy('B', 'yes', 5)),
+        placed(2, 'ann', 'l', buy('A', 'yes', 120)),
       ],
     });
     const trades = path.join(work, 'trades.csv');
     const args = [feed, '--catalog', catalog, '--orders', orders, '--trades', trades, '--json'];
-    const entries = async (env: Record<string, string>, ...more: string[]) => {
+    const played = async (env: Env, ...more: string[]) => {
       const exit = await replayHere(env, [...args, ...more]);
       t.is(exit.code, 0, exit.stderr);
+      const rows = tradeRows(trades);
+      const paid = rows.find(({ account }) => account === 'bob')!;
+      const entries = rows.filter(({ account }) => account === 'ann').map((row) => row.entryCents);
       const { refused } = JSON.parse(exit.stdout).orders;
-      return [refused, ...tradeRows(trades).map((trade) => trade.entryCents)];
+      return { refused, entries, paid: [paid.pnlDollars, paid.closedAt] };
     };
-    const flag = ['--fill-model', 'top_of_book'];
-    t.deepEqual(await entries({ PAPERBOOK_FILL_MODEL: 'book_depth' }, ...flag), [{}, '43', '43']);
+    const depth = { PAPERBOOK_FILL_MODEL: 'book_depth' };
     // 100 at 43 and 20 at 45: 43.33. Of the 30 that are left a second order for 120 gets none.
-    const depth = await entries({ PAPERBOOK_FILL_MODEL: 'book_depth' });
-    t.deepEqual(depth, [{ no_liquidity: 1 }, '44']);
+    t.deepEqual(await played({ ...depth, PAPERBOOK_SETTLE_ON: 'settled' }), {
+      ...{ refused: { no_liquidity: 1 }, entries: ['44'] },
+      paid: ['-2.15', at(30)],
+    });
+    t.deepEqual(await played(depth, '--fill-model', 'top_of_book'), {
+      ...{ refused: {}, entries: ['43', '43'] },
+      paid: ['2.85', at(10)],
+    });
     const wrong = await replayHere({ PAPERBOOK_FILL_MODEL: 'deep' }, args);
     t.is(wrong.code, 2);
     t.regex(wrong.stderr, /PAPERBOOK_FILL_MODEL must be one of top_of_book, book_depth/);
   },
 );
-
-test.serial('R15, W74: PAPERBOOK_SETTLE_ON chooses the word that pays in a replay', async (t) => {
-  const place = { adapter: 'kalshi' };
-  const said = (ms: number, type: string, msg: object) =>
-    feedLine(at(ms), { type, sid: 1, msg: { market_ticker: 'A', ...msg } }, place);
-  const sides = { yes_dollars_fp: [['0.4000', '9.00']], no_dollars_fp: [['0.5700', '9.00']] };
-  const { work, feed, catalog, orders } = files(t, {
-    feed: [
-      HEADER,
-      said(0, 'orderbook_snapshot', sides),
-      said(10, 'market_lifecycle_v2', { event_type: 'determined', result: 'yes' }),
-      said(20, 'market_lifecycle_v2', { event_type: 'amended', result: 'no' }),
-      said(30, 'market_lifecycle_v2', { event_type: 'settled' }),
-    ],
-    orders: [{ at: at(1), account: 'ann', order: { idempotencyKey: 'k', ...buy('A', 'yes', 5) } }],
-  });
-  const trades = path.join(work, 'trades.csv');
-  const args = [feed, '--catalog', catalog, '--orders', orders, '--trades', trades, '--json'];
-  const paid = async (env: Record<string, string>) => {
-    const exit = await replayHere(env, args);
-    t.is(exit.code, 0, exit.stderr);
-    const [trade] = tradeRows(trades);
-    return [trade!.pnlDollars, trade!.closedAt];
-  };
-  t.deepEqual(await paid({}), ['2.85', at(10)]);
-  t.deepEqual(await paid({ PAPERBOOK_SETTLE_ON: 'settled' }), ['-2.15', at(30)]);
-});
 
 /** Kalshi's frames of the market A: trades, cancels and additions at the best three prices. */
 function levelFramesOf(random: RandomSource): unknown[] {

@@ -3,17 +3,17 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { ExecutionContext } from 'ava';
 import { type ReplayOptions, replay, WHOLE_FILE } from '../../api/cli/replay.ts';
 import { accountIdOf } from '../../api/cli/replay-ids.ts';
 import type { ReplaySummary } from '../../api/cli/summary.ts';
 import { feedClock } from '../../engine/shard/callers/clock.ts';
 import { Shards } from '../../engine/shard/callers/shards.ts';
+import type { Ending } from '../api/on-feed-clock.ts';
 import { commandEntry } from '../process/server.ts';
 
 export const HEADER = '{"format":"paperbook-feed","version":1}';
 
-export function tempDir(t: ExecutionContext): string {
+export function tempDir(t: Ending): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-replay-test-'));
   t.teardown(() => rmSync(dir, { recursive: true, force: true }));
   return dir;

@@ -1,5 +1,5 @@
 /** Feeds written by hand; every expected figure is worked out in the comment beside it. */
-import test from 'ava';
+import test, { type ExecutionContext } from 'ava';
 import {
   AWAY,
   at,
@@ -8,8 +8,10 @@ import {
   game,
   HOME,
   play,
+  playTogether,
   quote,
   resolved,
+  type Scenario,
   type Step,
   sell,
   status,
@@ -23,36 +25,60 @@ const NOTHING = {
   restingOrders: 0,
 };
 
-test('T11: the no side is 100 minus the yes side', async (t) => {
-  const snapshot = {
-    type: 'snapshot',
-    seq: 1,
-    market: 'A',
-    status: 'open',
-    yesBids: [
-      [39, 5],
-      [40, 100],
-    ],
-    yesAsks: [
-      [44, 5],
-      [43, 10],
-    ],
+/** What a scenario alone adds to the counts of the summary. */
+type Counts = {
+  ticks: number;
+  executed: number;
+  canceled?: number;
+  refused?: Readonly<Record<string, number>>;
+};
+
+const SCENARIOS: (Scenario & { counts: Counts })[] = [];
+let together: ReturnType<typeof playTogether> | null = null;
+
+/** Every scenario has markets and accounts of its own, so one replay plays all of them. */
+function scenario(frames: Scenario['frames'], steps: Scenario['steps'], counts: Counts) {
+  const number = SCENARIOS.push({ frames, steps, counts }) - 1;
+  return {
+    played: async (t: ExecutionContext) => {
+      together ??= playTogether(t, SCENARIOS);
+      return (await together).played[number]!;
+    },
   };
-  const frames: Frame[] = [
-    [0, snapshot],
+}
+
+const SNAPSHOT = {
+  type: 'snapshot',
+  seq: 1,
+  market: 'A',
+  status: 'open',
+  yesBids: [
+    [39, 5],
+    [40, 100],
+  ],
+  yesAsks: [
+    [44, 5],
+    [43, 10],
+  ],
+};
+const noSide = scenario(
+  [
+    [0, SNAPSHOT],
     [5, { ...quote('A', 42, 44), seq: 2 }],
     [7, { ...quote('A', 39, 41), seq: 3 }],
-  ];
-  const steps: Step[] = [
+  ],
+  [
     [1, 'ann', 'yes', buy('A', 'yes', 100)], // 100 at 43: 43.00
     [1, 'ann', 'rest', buy('A', 'yes', 50, { limitPriceCents: 42 })], // holds 21.00, fills at 41
     [2, 'ann', 'no', buy('A', 'no', 10)], // 10 at 100 - 40 = 60: 6.00
     [6, 'ann', 'sold', sell('yes')], // 100 at 42: 42.00, a loss of 1.00
-  ];
-  const { summary, trades } = await play(t, frames, steps);
-  t.like(summary, { frames: 3, ticks: 4, skipped: 0, trades: 3 }); // a snapshot is a status too
-  t.deepEqual(summary.orders, { executed: 4, resting: 0, canceled: 0, expired: 0, refused: {} });
-  t.deepEqual(summary.accounts, [
+  ],
+  { ticks: 4, executed: 4 }, // a snapshot is a status too
+);
+
+test('T11: the no side is 100 minus the yes side', async (t) => {
+  const { accounts, trades } = await noSide.played(t);
+  t.deepEqual(accounts, [
     {
       account: 'ann',
       balanceDollars: 99_972.5, // 100,000 - 43 - 6 + 42 - 50 at 41 = 20.50
@@ -69,16 +95,16 @@ test('T11: the no side is 100 minus the yes side', async (t) => {
   t.like(trades[2], { status: 'open', openedAt: at(7), entryCents: '41', pnlDollars: '' });
 });
 
-test('T15, T16: a crossed or locked book, or an empty side, is none', async (t) => {
-  const frames: Frame[] = [
+const noBook = scenario(
+  [
     [0, quote('A', 40, 43)],
     [1, quote('A', 50, 45)],
     [3, quote('A', 45, 45)],
     [4, quote('A', null, 55)],
     [6, quote('A', 54, null)],
     [8, quote('A', 99, 100)], // an ask of 100 is an empty side
-  ];
-  const steps: Step[] = [
+  ],
+  [
     [2, 'bob', 'crossed', buy('A', 'yes', 1)], // refused: no_liquidity
     [2, 'bob', 'rest', buy('A', 'yes', 10, { limitPriceCents: 60 })], // fills at 55 in second 4
     [3, 'bob', 'locked', buy('A', 'no', 1)], // refused
@@ -89,16 +115,13 @@ test('T15, T16: a crossed or locked book, or an empty side, is none', async (t) 
     [6, 'bob', 'sold', sell('rest', { limitPriceCents: 54, timeInForce: 'ioc' })],
     [8, 'bob', 'full', buy('A', 'yes', 1)], // refused
     [8, 'bob', 'cheap', buy('A', 'no', 1)], // 1 at 100 - 99 = 1: 0.01
-  ];
-  const { summary } = await play(t, frames, steps);
-  t.deepEqual(summary.orders, {
-    executed: 3,
-    resting: 0,
-    canceled: 1,
-    expired: 0,
-    refused: { no_liquidity: 6 },
-  });
-  t.deepEqual(summary.accounts, [
+  ],
+  { ticks: 6, executed: 3, canceled: 1, refused: { no_liquidity: 6 } },
+);
+
+test('T15, T16: a crossed or locked book, or an empty side, is none', async (t) => {
+  const { accounts } = await noBook.played(t);
+  t.deepEqual(accounts, [
     {
       ...NOTHING,
       account: 'bob',
@@ -111,15 +134,15 @@ test('T15, T16: a crossed or locked book, or an empty side, is none', async (t) 
   ]);
 });
 
-test('T100, market_not_open: nothing trades in a pause, and then it does', async (t) => {
-  const frames: Frame[] = [
+const pause = scenario(
+  [
     [0, quote('A', 40, 43)],
     [2, status('A', 'paused')],
     [4, quote('A', 40, 42)],
     [6, status('A', 'open')],
     [8, status('A', 'closed')],
-  ];
-  const steps: Step[] = [
+  ],
+  [
     [1, 'cat', 'rest', buy('A', 'yes', 10, { limitPriceCents: 42 })], // fills at 42 in second 6
     [1, 'cat', 'away', buy('A', 'yes', 10, { limitPriceCents: 41 })],
     [3, 'cat', 'market', buy('A', 'yes', 1)], // refused
@@ -129,16 +152,16 @@ test('T100, market_not_open: nothing trades in a pause, and then it does', async
     [7, 'cat', 'ok', buy('A', 'no', 5)], // 5 at 60: 3.00
     [9, 'cat', 'late', sell('rest')], // refused
     [9, 'cat', 'other', buy('B', 'yes', 1)], // refused: B was never quoted
-  ];
-  const { summary } = await play(t, frames, steps);
-  t.deepEqual(summary.orders, {
-    executed: 2,
-    resting: 0,
-    canceled: 1,
-    expired: 0,
+  ],
+  {
+    ...{ ticks: 5, executed: 2, canceled: 1 },
     refused: { market_not_open: 3, trade_not_found: 1, no_liquidity: 1 },
-  });
-  t.deepEqual(summary.accounts, [
+  },
+);
+
+test('T100, market_not_open: nothing trades in a pause, and then it does', async (t) => {
+  const { accounts } = await pause.played(t);
+  t.deepEqual(accounts, [
     {
       ...NOTHING,
       account: 'cat',
@@ -150,14 +173,14 @@ test('T100, market_not_open: nothing trades in a pause, and then it does', async
   ]);
 });
 
-test('S2: void pays the cost back, once', async (t) => {
-  const frames: Frame[] = [
+const voided = scenario(
+  [
     [0, quote('A', 40, 43)],
     [3, resolved('A', { result: 'void' })],
     [4, resolved('A', { result: 'yes' })],
     [4, quote('A', 10, 20)],
-  ];
-  const steps: Step[] = [
+  ],
+  [
     [1, 'dan', 'yes', buy('A', 'yes', 10)], // 4.30
     [1, 'dan', 'no', buy('A', 'no', 5)], // 3.00
     [2, 'dan', 'rest', buy('A', 'yes', 10, { limitPriceCents: 30 })],
@@ -165,38 +188,42 @@ test('S2: void pays the cost back, once', async (t) => {
     [5, 'dan', 'late', buy('A', 'yes', 10)], // refused: market_resolved
     [5, 'dan', 'gone', sell('yes')], // refused: already_closed
     [5, 'dan', 'rest', 'cancel'], // refused: already_closed
-  ];
-  const { summary, trades } = await play(t, frames, steps);
-  t.deepEqual(summary.orders, {
-    executed: 2,
-    resting: 0,
-    canceled: 2,
-    expired: 0,
+  ],
+  {
+    ...{ ticks: 4, executed: 2, canceled: 2 },
     refused: { market_resolved: 1, already_closed: 2 },
-  });
+  },
+);
+
+test('S2: void pays the cost back, once', async (t) => {
+  const { accounts, trades } = await voided.played(t);
   const dan = { ...NOTHING, account: 'dan', balanceDollars: 100_000, netWorthDollars: 100_000 };
-  t.deepEqual(summary.accounts, [dan]);
+  t.deepEqual(accounts, [dan]);
   for (const trade of trades) {
     t.like(trade, { status: 'void', closeReason: 'voided', closedAt: at(3) });
     t.like(trade, { pnlDollars: '0', resolvedOutcome: '' });
   }
 });
 
-test('B8: a value between 0 and 1 pays both sides', async (t) => {
-  const frames: Frame[] = [
+const scalar = scenario(
+  [
     [0, quote('A', 40, 43)],
     [0, quote('B', 40, 43)],
     [3, resolved('A', { settlementValue: '0.645' })],
     [3, resolved('B', { settlementValue: '0.64' })],
-  ];
-  const steps: Step[] = [
+  ],
+  [
     [1, 'eve', 'a-yes', buy('A', 'yes', 10)], // 4.30, paid 64 each: 6.40
     [1, 'eve', 'a-no', buy('A', 'no', 10)], // 6.00, paid 100 - 65 = 35 each: 3.50
     [1, 'eve', 'b-yes', buy('B', 'yes', 10)], // 4.30, 6.40
     [1, 'eve', 'b-no', buy('B', 'no', 10)], // 6.00, paid 36 each: 3.60
-  ];
-  const { summary, trades } = await play(t, frames, steps);
-  t.like(summary.accounts[0], {
+  ],
+  { ticks: 4, executed: 4 },
+);
+
+test('B8: a value between 0 and 1 pays both sides', async (t) => {
+  const { accounts, trades } = await scalar.played(t);
+  t.like(accounts[0], {
     ...NOTHING,
     balanceDollars: 99_999.3, // + 2.10 - 2.50 + 2.10 - 2.40
     netWorthDollars: 99_999.3,
@@ -214,8 +241,8 @@ test('B8: a value between 0 and 1 pays both sides', async (t) => {
   }
 });
 
-test('S7: a cancelled game voids what has no result', async (t) => {
-  const frames: Frame[] = [
+const cancelled = scenario(
+  [
     [0, quote('A', 40, 43)],
     [0, quote('B', 40, 43)],
     [1, game('inprogress')],
@@ -223,16 +250,19 @@ test('S7: a cancelled game voids what has no result', async (t) => {
     [4, resolved('B', { result: 'no' })],
     [5, game('cancelled')],
     [6, resolved('A', { result: 'yes' })],
-  ];
-  const steps: Step[] = [
+  ],
+  [
     [1, 'fay', 'a', buy('A', 'yes', 10)], // 4.30, back
     [1, 'fay', 'b', buy('B', 'no', 10)], // 6.00, wins 10.00
     [3, 'fay', 'still', buy('A', 'yes', 10)], // a postponed game settles nothing: 4.30, back
     [5, 'fay', 'over', buy('A', 'yes', 1)], // refused: frames come before orders
-  ];
-  const { summary, trades } = await play(t, frames, steps);
-  t.deepEqual(summary.orders.refused, { market_resolved: 1 });
-  t.like(summary.accounts[0], {
+  ],
+  { ticks: 7, executed: 3, refused: { market_resolved: 1 } },
+);
+
+test('S7: a cancelled game voids what has no result', async (t) => {
+  const { accounts, trades } = await cancelled.played(t);
+  t.like(accounts[0], {
     ...NOTHING,
     balanceDollars: 100_004,
     netWorthDollars: 100_004,
@@ -246,22 +276,26 @@ test('S7: a cancelled game voids what has no result', async (t) => {
   ]);
 });
 
-test('T4: polarity -1 turns the side', async (t) => {
-  const frames: Frame[] = [
+const of = (instrumentId: string, side: 'yes' | 'no') => {
+  return { action: 'buy', type: 'market', instrumentId, side, count: 10 };
+};
+const polarity = scenario(
+  [
     [0, quote('A', 40, 43)],
     [3, resolved('A', { result: 'no' })],
-  ];
-  const of = (instrumentId: string, side: 'yes' | 'no') => {
-    return { action: 'buy', type: 'market', instrumentId, side, count: 10 };
-  };
-  const steps: Step[] = [
+  ],
+  [
     [1, 'gus', 'away', of(AWAY, 'yes')], // market yes: 4.30, nothing
     [1, 'gus', 'home', of(HOME, 'yes')], // market no at 60: 6.00, 10.00
     [1, 'gus', 'home-no', of(HOME, 'no')], // market yes: 4.30, nothing
     [1, 'gus', 'ticker', buy('A', 'no', 10)], // 6.00, 10.00
-  ];
-  const { summary, trades } = await play(t, frames, steps);
-  t.like(summary.accounts[0], {
+  ],
+  { ticks: 2, executed: 4 },
+);
+
+test('T4: polarity -1 turns the side', async (t) => {
+  const { accounts, trades } = await polarity.played(t);
+  t.like(accounts[0], {
     ...NOTHING,
     balanceDollars: 99_999.4, // 2 x 4.00 - 2 x 4.30
     netWorthDollars: 99_999.4,
@@ -312,22 +346,26 @@ test('F7, T13: 15 s after the last frame of the connection', async (t) => {
   t.like(summary.accounts[0], { balanceDollars: 99_998.28, netWorthDollars: 99_999.88 }); // bid 40
 });
 
-test('T80: another venue within the band, by its polarity', async (t) => {
-  const venueB = { venue: 'venue_b' };
-  const frames: Frame[] = [
+const venueB = { venue: 'venue_b' };
+const best = { routing: 'best' };
+const venues = scenario(
+  [
     [0, quote('A', 40, 44)],
     [0, quote('A-HOME', 57, 58), venueB], // of the away team: 42 bid, 43 asked
     [10, quote('A-HOME', 70, 71), venueB], // 29 bid, 30 asked: 12 cents from the mid of 42
     [12, resolved('A-HOME', { result: 'yes' }), venueB],
-  ];
-  const best = { routing: 'best' };
-  const steps: Step[] = [
+  ],
+  [
     [1, 'ida', 'best-yes', buy('A', 'yes', 10, best)], // 43 at venue_b: 4.30
     [1, 'ida', 'best-no', buy('A', 'no', 10, best)], // 58 at venue_b, 60 at venue_a: 5.80
     [1, 'ida', 'home-yes', buy('A', 'yes', 10)], // 4.40
     [11, 'ida', 'too-good', buy('A', 'yes', 10, best)], // 4.40
-  ];
-  const { summary, trades } = await play(t, frames, steps);
+  ],
+  { ticks: 4, executed: 4 },
+);
+
+test('T80: another venue within the band, by its polarity', async (t) => {
+  const { accounts, trades } = await venues.played(t);
   const fills = trades.map(({ fillVenue, boughtSide, entryCents, status: now }) => {
     return [fillVenue, boughtSide, entryCents, now];
   });
@@ -337,9 +375,32 @@ test('T80: another venue within the band, by its polarity', async (t) => {
     ['venue_b', 'no', '58', 'open'], // only venue_a's result settles
     ['venue_b', 'yes', '43', 'open'],
   ]);
-  t.like(summary.accounts[0], {
+  t.like(accounts[0], {
     balanceDollars: 99_981.1,
     openStakeDollars: 18.9,
     netWorthDollars: 99_998.7, // marked at venue_a: 30 yes at 40: 12.00, 10 no at 56: 5.60
   });
+});
+
+test('T11, T15, T100, S2, S7: what they have executed, canceled and refused', async (t) => {
+  together ??= playTogether(t, SCENARIOS);
+  const { summary } = await together;
+  const all = (of: (counts: Counts) => number) =>
+    SCENARIOS.reduce((sum, { counts }) => sum + of(counts), 0);
+  const refused: Record<string, number> = {};
+  for (const { counts } of SCENARIOS) {
+    for (const [code, count] of Object.entries(counts.refused ?? {})) {
+      refused[code] = (refused[code] ?? 0) + count;
+    }
+  }
+  t.deepEqual(summary.orders, {
+    ...{
+      executed: all(({ executed }) => executed),
+      canceled: all(({ canceled }) => canceled ?? 0),
+    },
+    ...{ resting: 0, expired: 0, refused },
+  });
+  const frames = SCENARIOS.reduce((sum, one) => sum + one.frames.length, 0);
+  // The result after the void.
+  t.like(summary, { frames, ticks: all(({ ticks }) => ticks), skipped: 1 });
 });

@@ -1,7 +1,6 @@
 /** A server in this process on the catalog of scenario.ts, into which feed files are replayed. */
-import type { ExecutionContext } from 'ava';
 import type { Paperbook } from '../../api/main.ts';
-import { startOnFeedClock } from '../api/on-feed-clock.ts';
+import { type Ending, startOnFeedClock } from '../api/on-feed-clock.ts';
 import { runHere } from '../process/run-here.ts';
 import { HEADER, tempDir, writeLines } from './harness.ts';
 import { CATALOG } from './scenario.ts';
@@ -18,10 +17,7 @@ export type Running = {
 
 const QUIET = { info() {}, warn() {}, error() {} };
 
-export async function startRunning(
-  t: ExecutionContext,
-  env: Record<string, string> = {},
-): Promise<Running> {
+export async function startRunning(t: Ending, env: Record<string, string> = {}): Promise<Running> {
   const work = tempDir(t);
   const { paperbook, dataDir } = await startOnFeedClock(t, {
     directory: work,

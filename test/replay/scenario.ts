@@ -103,8 +103,57 @@ export const CATALOG = {
   ],
 };
 
+/** The games, markets and instruments of `CATALOG`. */
+const NAMES = ['sea-tb', 'a-away', 'a-home', 'b', 'A', 'A-HOME', 'B', AWAY, HOME];
+
+export type Scenario = { frames: readonly Frame[]; steps: readonly Step[] };
+
+/** The same with every name of `CATALOG` in it replaced by one of the scenario's own, or back. */
+function named<T>(value: T, number: number, isBack = false): T {
+  const own = (name: string) =>
+    name.startsWith('ins_') ? `${name.slice(0, -1)}${number}` : `${name}-${number}`;
+  const pairs = NAMES.map((name) => (isBack ? [own(name), name] : [name, own(name)]));
+  const names = new Map(pairs as [string, string][]);
+  return JSON.parse(JSON.stringify(value), (_key, part) => names.get(part) ?? part);
+}
+
+/**
+ * One replay of several scenarios, each with a copy of `CATALOG`, and with accounts that no other
+ * one has. Answers the summary of all, and of each its accounts and trades, as `play` does.
+ */
+export async function playTogether(t: ExecutionContext, scenarios: readonly Scenario[]) {
+  const all = scenarios.map(({ frames, steps }, at) =>
+    named({ frames, steps, ...CATALOG }, at + 1),
+  );
+  const inOrder = <T extends readonly [number, ...unknown[]]>(rows: readonly T[]) =>
+    rows.toSorted(([one], [other]) => one - other);
+  const { summary, trades } = await play(
+    t,
+    inOrder(all.flatMap(({ frames }) => frames)),
+    inOrder(all.flatMap(({ steps }) => steps)),
+    {
+      games: all.flatMap(({ games }) => games),
+      instruments: all.flatMap(({ instruments }) => instruments),
+    },
+  );
+  const played = scenarios.map(({ steps }, at) => {
+    const names = new Set(steps.map(([, account]) => account));
+    const isOwn = ({ account }: { account?: string }) => names.has(account!);
+    return {
+      accounts: summary.accounts.filter(isOwn),
+      trades: trades.filter(isOwn).map((trade) => named(trade, at + 1, true)),
+    };
+  });
+  return { summary, played };
+}
+
 /** Replays the frames and steps; answers the summary, and the trades in order of opening. */
-export async function play(t: ExecutionContext, frames: readonly Frame[], steps: readonly Step[]) {
+export async function play(
+  t: ExecutionContext,
+  frames: readonly Frame[],
+  steps: readonly Step[],
+  listed: object = CATALOG,
+) {
   const work = tempDir(t);
   const feed = writeLines(work, 'feed.jsonl', [
     HEADER,
@@ -119,7 +168,7 @@ export async function play(t: ExecutionContext, frames: readonly Frame[], steps:
       ...(order === 'cancel' ? { cancel: key } : { order: { idempotencyKey: key, ...order } }),
     })),
   );
-  const catalog = writeLines(work, 'catalog.json', [CATALOG]);
+  const catalog = writeLines(work, 'catalog.json', [listed]);
   const file = path.join(work, 'trades.csv');
   const summary = await run({ feed, catalog, orders, trades: file });
   const trades = tradeRows(file).sort((a, b) => (a.tradeId! < b.tradeId! ? -1 : 1));

@@ -72,13 +72,11 @@ type Setup = {
   entry?: object;
   file?: string;
   module?: URL;
-  /** Left out: its discovery begins. */
-  starts?: false;
 };
 
 /** What of a server discovery needs. */
 async function serverIn(t: ExecutionContext, setup: Setup) {
-  const { venue, dir, entry = {}, file, module, starts = true } = setup;
+  const { venue, dir, entry = {}, file, module } = setup;
   const fields = { venue: 'venue_a', adapter: 'kalshi', url: venue.url, series: ['KXBTC15M'] };
   const { discover: entries } = loadConfig(
     { PAPERBOOK_DISCOVER: JSON.stringify([{ ...fields, ...entry }]) },
@@ -106,7 +104,7 @@ async function serverIn(t: ExecutionContext, setup: Setup) {
     ...{ ...files, entries, catalog, nowMs: () => clock.ms },
     ...{ log, module: module ?? DISCOVERY },
   });
-  if (starts) discovery.start();
+  discovery.start();
   let isOpen = true;
   const close = async () => {
     if (!isOpen) return;
@@ -130,7 +128,7 @@ async function serverIn(t: ExecutionContext, setup: Setup) {
 const soon = (quarters = 1) => (Math.ceil(Date.now() / (15 * 60_000)) + quarters) * 15 * 60_000;
 const tickerOf = ({ ticker }: Json) => String(ticker);
 
-test('K50, K53, K68: new markets of a series are found, tradable, and there after a restart; instruments that stay are the same objects in the next catalog', async (t) => {
+test('K50, K53, K55, K68: new markets of a series are found, tradable, and there after a stop, also one amid a write; instruments that stay are the same objects in the next catalog', async (t) => {
   const [venue, dir] = [await venueOf(t), tempDir(t)];
   const [first, second, other] = [quarter(soon()), quarter(soon(2)), quarter(soon(), 'KXETH15M')];
   const far = quarter(soon() + 200 * HOUR_MS);
@@ -165,6 +163,11 @@ test('K50, K53, K68: new markets of a series are found, tradable, and there afte
   const numbers = server.catalog.current.marketNames;
   await server.close();
 
+  // What a stop amid a write leaves.
+  writeFileSync(path.join(dir, 'discovered.json.new'), '{"games":[],"instr');
+  const retired = path.join(dir, 'retired.jsonl');
+  t.true(!existsSync(retired) || readFileSync(retired, 'utf8') === '');
+  writeFileSync(retired, '{"over":"ins_');
   venue.markets = [];
   const again = await serverIn(t, { venue, dir });
   t.deepEqual(again.listed(), [first, second].map(tickerOf), 'before any venue has answered');
@@ -403,20 +406,6 @@ test('K57: a week of new markets leaves the lists and what is discovered flat', 
   t.true(server.catalog.current.instruments.length <= 5 * count);
   t.is(server.catalog.current.instrumentIds.length, 14 * count);
   t.is(server.catalog.watchedMarkets('venue_a').length <= 5 * count, true);
-});
-
-test('K55: a stop amid a write leaves what was there', async (t) => {
-  const [venue, dir] = [await venueOf(t), tempDir(t)];
-  venue.markets = [quarter(soon())];
-  const server = await serverIn(t, { venue, dir });
-  await server.discovery.runNow();
-  await server.close();
-  writeFileSync(path.join(dir, 'discovered.json.new'), '{"games":[],"instr');
-  const retired = path.join(dir, 'retired.jsonl');
-  t.true(!existsSync(retired) || readFileSync(retired, 'utf8') === '');
-  writeFileSync(retired, '{"over":"ins_');
-  const again = await serverIn(t, { venue, dir, starts: false });
-  t.is(again.listed().length, 1);
 });
 
 test('G12: each wrong field of PAPERBOOK_DISCOVER is named', (t) => {

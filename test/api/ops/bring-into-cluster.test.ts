@@ -16,7 +16,10 @@ import { EtcdDouble } from '../../engine/replication/etcd-double.ts';
 import { openLog } from '../../engine/shard/logged-facts.ts';
 import { shareOf } from '../../model/seeds.ts';
 import { catalogOf, game, instrument } from '../../process/catalogs.ts';
+import { cheapenHashes } from '../cheap-hashes.ts';
 import { startOnFeedClock } from '../on-feed-clock.ts';
+
+cheapenHashes();
 
 const SILENT: Log = { info() {}, warn() {}, error() {} };
 const ONE_SHARD = { PAPERBOOK_SHARDS: '1' };

@@ -55,32 +55,8 @@ async function tradeAbit(engine: Shards): Promise<unknown[]> {
   return answers;
 }
 
-test('who takes bytes gets the JSON of an answer so, and refusals as all others do', async (t) => {
-  const engine = await openShards(tempDir(t));
-  t.teardown(() => engine.close());
-  engine.tick(quoteTick());
-  const placed = placeOrder({ limitPriceCents: 5 });
-  const cancel = {
-    ...({ kind: 'cancel', atMs: engine.nowMs(), account: placed.account } as const),
-    ...{ orderId: uuidOf(99), counting: null },
-  } as const;
-  const heard = await new Promise<string[]>((resolve, reject) => {
-    const heard: string[] = [];
-    const waiter = {
-      resolve: (reply: Reply) => resolve([...heard, reply.ok ? 'as text' : reply.code]),
-      resolveBytes: (json: Uint8Array) => void heard.push(Buffer.from(json).toString()),
-      reject,
-    };
-    engine.trade(uuidOf(1), placed, waiter);
-    engine.trade(uuidOf(1), cancel, waiter);
-  });
-  t.deepEqual(heard.slice(1), ['order_not_found']);
-  const again = body(await engine.call(placed.account, placed));
-  t.deepEqual(JSON.parse(heard[0]!).order, again.order);
-});
-
 for (const fillModel of variantsOfRun(FILL_MODELS.toReversed())) {
-  test(`A51, D3, D5, D12, Q18, Q19: two shards and one give the same answers and state hash, a restart finds it, and reads then share answers and take turns, ${fillModel}`, async (t) => {
+  test(`A51, D3, D5, D12, Q18, Q19: two shards and one give the same answers and state hash, a restart finds it, reads then share answers and take turns, and who takes bytes gets the JSON so, ${fillModel}`, async (t) => {
     const dir = tempDir(t);
     const one = await openShards(tempDir(t), { fillModel });
     const two = await openShards(dir, { shards: 2, fillModel });
@@ -105,6 +81,7 @@ for (const fillModel of variantsOfRun(FILL_MODELS.toReversed())) {
     t.is(replayed.status, 'executed');
     await readsInTurns(t, again);
     await quotesTogether(t, again);
+    await takesBytes(t, again);
     await again.close();
   });
 }
@@ -225,6 +202,29 @@ async function quotesTogether(t: ExecutionContext, engine: Shards): Promise<void
   );
   t.is(new Set(replies).size, 3, 'the first two asked in one coalescer');
   t.is(replies[1], replies[0]);
+}
+
+/** Who takes bytes gets the JSON of an answer so, and refusals as all others do. */
+async function takesBytes(t: ExecutionContext, engine: Shards): Promise<void> {
+  const atMs = engine.nowMs();
+  const placed = placeOrder({ atMs, account: uuidOf(1), limitPriceCents: 5 });
+  const cancel = {
+    ...({ kind: 'cancel', atMs, account: placed.account } as const),
+    ...{ orderId: uuidOf(99), counting: null },
+  } as const;
+  const heard = await new Promise<string[]>((resolve, reject) => {
+    const heard: string[] = [];
+    const waiter = {
+      resolve: (reply: Reply) => resolve([...heard, reply.ok ? 'as text' : reply.code]),
+      resolveBytes: (json: Uint8Array) => void heard.push(Buffer.from(json).toString()),
+      reject,
+    };
+    engine.trade(uuidOf(1), placed, waiter);
+    engine.trade(uuidOf(1), cancel, waiter);
+  });
+  t.deepEqual(heard.slice(1), ['order_not_found']);
+  const again = body(await engine.call(placed.account, placed));
+  t.deepEqual(JSON.parse(heard[0]!).order, again.order);
 }
 
 /** Reads of an account take turns with reads of others, and are bounded. */

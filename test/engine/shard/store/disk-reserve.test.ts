@@ -49,74 +49,52 @@ const asked = { kind: 'instrument_quote', atMs: NOON_MS, instrumentId: AWAY } as
 /** More than a log may grow to, where no file may be larger than the environment is now. */
 const burst = () => Array.from({ length: 10_000 }, () => limitBuy({ account: uuidOf(9) }));
 
-limited('D8: a shard without room shows quotes and takes nothing; then it goes on', async (t) => {
-  const dir = tempDir(t);
-  const shard = await openShard(dir, 100);
-  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  shard.run([{ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false }]);
-  const expiring = { account: uuidOf(1), expiresAtMs: NOON_MS + 1000 };
-  shard.run([limitBuy({ account: uuidOf(1) }), limitBuy(expiring)]);
-  limitFiles(t, sizeOf(dir));
+limited(
+  'D8: a shard without room shows quotes, and takes nothing, be it little, much or of markets that it does not know; then it goes on',
+  async (t) => {
+    const dir = tempDir(t);
+    const shard = await openShard(dir, 100);
+    shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
+    shard.run([{ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: false }]);
+    const expiring = { account: uuidOf(1), expiresAtMs: NOON_MS + 1000 };
+    shard.run([limitBuy({ account: uuidOf(1) }), limitBuy(expiring)]);
+    limitFiles(t, sizeOf(dir));
 
-  t.deepEqual(new Set(shard.take(burst())), new Set([null]));
-  const reaching = quoteTick({ atMs: NOON_MS + 2000, yesBidCents: 15, yesAskCents: 18 });
-  const [refused, quote] = shard.take([reaching, placeOrder(), asked]);
-  t.is(refused, null);
-  t.like(JSON.parse(quote?.ok ? quote.body : '{}').venues[0], { yesAskCents: 18 });
-  t.is(shard.state.orders.live, 2, 'nothing fills and nothing expires');
-  t.throws(() => shard.run([placeOrder()]), { instanceOf: DiskFull });
-  const checkpoint = shard.checkpoint();
+    t.deepEqual(new Set(shard.take(burst())), new Set([null]));
+    const reaching = quoteTick({ atMs: NOON_MS + 2000, yesBidCents: 15, yesAskCents: 18 });
+    const [refused, quote] = shard.take([reaching, placeOrder(), asked]);
+    t.is(refused, null);
+    t.like(JSON.parse(quote?.ok ? quote.body : '{}').venues[0], { yesAskCents: 18 });
+    t.is(shard.state.orders.live, 2, 'nothing fills and nothing expires');
+    t.throws(() => shard.run([placeOrder()]), { instanceOf: DiskFull });
+    const checkpoint = shard.checkpoint();
 
-  unlimitFiles();
-  // A shard that could not write looks again after a while.
-  await until(() => shard.take([placeOrder({ account: uuidOf(2) })])[0] !== null);
-  shard.run([reaching]);
-  t.is(shard.state.orders.live, 0, 'the quote fills one, the other has expired');
-  await checkpoint;
-  await shard.close();
-  t.like(await verifyShard(dir, 0, 1), { accounts: 2, problems: [] });
-});
+    const market = CATALOG.marketNames.length;
+    const marketNames = [...CATALOG.marketNames, 'venue_a/NEW'];
+    const at = { atMs: NOON_MS, source: 0, market };
+    const [unknown, again] = shard.take([
+      { kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, marketNames } },
+      quoteTick({ market }),
+      { kind: 'status', ...at, status: 'paused' },
+      { kind: 'trade', ...at, yesPriceCents: 40, contracts: 1, side: 'yes' },
+      asked,
+    ]);
+    t.is(unknown, null);
+    t.true(again?.ok);
 
-limited('D8: a shard without room takes no harm from markets that it does not know', async (t) => {
-  const dir = tempDir(t);
-  const shard = await openShard(dir, 100);
-  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  limitFiles(t, sizeOf(dir));
-  t.deepEqual(new Set(shard.take(burst())), new Set([null]));
-  const marketNames = [...CATALOG.marketNames, 'venue_a/NEW'];
-  const command = {
-    kind: 'catalog',
-    atMs: NOON_MS,
-    catalog: { ...CATALOG, marketNames },
-  } as const;
-  const market = CATALOG.marketNames.length;
-  const place = { atMs: NOON_MS, source: 0, market };
-  const [refused, quote] = shard.take([
-    command,
-    quoteTick({ market }),
-    { kind: 'status', ...place, status: 'paused' },
-    { kind: 'trade', ...place, yesPriceCents: 40, contracts: 1, side: 'yes' },
-    asked,
-  ]);
-  t.is(refused, null);
-  t.true(quote?.ok);
-  await shard.abandon();
-});
-
-limited('D8: a shard without room for much does not go on for little', async (t) => {
-  const dir = tempDir(t);
-  const shard = await openShard(dir, 100);
-  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  limitFiles(t, sizeOf(dir));
-  t.deepEqual(new Set(shard.take(burst())), new Set([null]));
-  // Longer than until it looks again.
-  await new Promise((resolve) => setTimeout(resolve, 1100));
-  t.deepEqual(shard.take([limitBuy({})]), [null]);
-  unlimitFiles();
-  await until(() => shard.take([limitBuy({})])[0] !== null);
-  t.is(shard.state.orders.live, 1);
-  await shard.close();
-});
+    // Longer than until it looks again.
+    await new Promise((resolve) => setTimeout(resolve, 1100));
+    t.deepEqual(shard.take([limitBuy({})]), [null], 'no room for much is none for little');
+    t.is(shard.state.orders.live, 2);
+    unlimitFiles();
+    await until(() => shard.take([placeOrder({ account: uuidOf(2) })])[0] !== null);
+    shard.run([reaching]);
+    t.is(shard.state.orders.live, 0, 'the quote fills one, the other has expired');
+    await checkpoint;
+    await shard.close();
+    t.like(await verifyShard(dir, 0, 1), { accounts: 2, problems: [] });
+  },
+);
 
 limited('D8: a shard that ends without room loses nothing that it acknowledged', async (t) => {
   const dir = tempDir(t);
