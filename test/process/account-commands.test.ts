@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { ask, centsOf, type Json, request } from './client.ts';
 import { runHere } from './run-here.ts';
-import { type Exit, eventually, run, type Server, startServer, tempDir } from './server.ts';
+import { type Exit, run, type Server, startServer, tempDir } from './server.ts';
 
 /** The commands of one person, whose session file is the test's own. */
 function personOf(t: ExecutionContext) {
