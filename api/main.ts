@@ -19,6 +19,7 @@ import { type DataDir, openDataDir } from './data-dir/data-dir.ts';
 import type { OneTimeCodes } from './identity/one-time-codes.ts';
 import { openData } from './identity/open-data.ts';
 import type { ControlStore } from './identity/store.ts';
+import { checkFeeds } from './market-data/connect-feed.ts';
 import { startMarketData } from './market-data/start-market-data.ts';
 import { startShards } from './ops/start-shards.ts';
 import { startReaders } from './read-side/start-readers.ts';
@@ -67,6 +68,7 @@ export async function startPaperbook(
   const { promise: begins, resolve: begin } = Promise.withResolvers<void>();
   const start = { config, dataDir, log: new RecentLines(log), stack, begins };
   try {
+    checkFeeds(config.feeds);
     const data = await openData(start);
     const shards = await startShards({ ...start, ...data, listeners: listenersOf(config) });
     const marketData = await startMarketData({ ...start, ...data, ...shards });

@@ -60,11 +60,39 @@ export function headersOf({ org }: { org?: string }) {
   return org === undefined ? {} : { headers: { 'X-Service-Org': org } };
 }
 
-/** Connects with the session, renewed when it is about to expire. */
-export function bySession(file: SessionFile): AccountConnection {
+/**
+ * The answer to a call with the session. If the server does not take its token, the session is
+ * renewed and the call is sent once more: no refused call has done anything. Rule U78
+ * (api/RULES.md).
+ */
+export async function answerBySession<T>(
+  file: SessionFile,
+  call: (client: Client) => Promise<T>,
+): Promise<T> {
   const { server } = signedIn(file);
-  const credential = () => accessToken(file);
-  return { server, client: createClient({ baseUrl: `${server}/v1`, credential }) };
+  return await answerOf(
+    server,
+    withToken(file, (credential) => call(createClient({ baseUrl: `${server}/v1`, credential }))),
+  );
+}
+
+/** Calls with an access token, and once more with a new one if the server does not take it. */
+export async function withToken<T>(
+  file: SessionFile,
+  call: (token: string) => Promise<T>,
+): Promise<T> {
+  const token = await accessToken(file);
+  try {
+    return await call(token);
+  } catch (error) {
+    if (!isTokenRefused(error)) throw error;
+    return await call(await accessToken(file, token));
+  }
+}
+
+function isTokenRefused(error: unknown): boolean {
+  if (error instanceof RefusedError) return error.code === 'invalid_token';
+  return error instanceof AuthRefusal && error.code === 'bad_jwt';
 }
 
 /**
@@ -113,12 +141,16 @@ export function signedIn(file: SessionFile): SavedSession {
   return { ...session, server: originOf(session.server) };
 }
 
-/** A valid access token. If two commands run at once, only the first renews it. */
-export async function accessToken(file: SessionFile): Promise<string> {
+/**
+ * An access token that is not `refused`. If two commands run at once, only the first renews the
+ * session.
+ */
+async function accessToken(file: SessionFile, refused?: string): Promise<string> {
   const session = signedIn(file);
-  if (!isEnding(session)) return session.accessToken;
+  const isOver = (one: SavedSession) => isEnding(one) || one.accessToken === refused;
+  if (!isOver(session)) return session.accessToken;
   const renewed = await file.change(async (now) => {
-    if (now === null || !isEnding(now)) return now;
+    if (now === null || !isOver(now)) return now;
     return { ...now, ...(await refresh(originOf(now.server), now.refreshToken)) };
   });
   if (renewed === null) throw new Error('the session was ended meanwhile: run paperbook login');
@@ -143,7 +175,8 @@ function problemOf(server: string, error: unknown): string {
     return error.isSessionGone ? 'the session has ended: run paperbook login' : error.message;
   }
   const { name, message, cause } = error as Error & { cause?: NodeJS.ErrnoException };
-  if (message === 'fetch failed') return `no server answers at ${server} (${cause?.code ?? cause})`;
+  if (message === 'fetch failed')
+    return `no server answers at ${server} (${cause?.code ?? cause?.message})`;
   return name === 'TimeoutError' ? `${server} did not answer in time` : message;
 }
 

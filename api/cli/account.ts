@@ -2,10 +2,9 @@
 import type { Command } from 'commander';
 import { plain } from '../base/shown-text.ts';
 import {
-  accessToken,
+  answerBySession,
   answerOf,
   byKey,
-  bySession,
   defaultServer,
   type KeyFlags,
   ofKey,
@@ -13,6 +12,7 @@ import {
   ownKey,
   type SessionFlags,
   signedIn,
+  withToken,
 } from './account-connection.ts';
 import { AuthRefusal, originOf, signIn, signOut, signUp, type Tokens } from './auth-client.ts';
 import { forgetKey } from './keys.ts';
@@ -80,7 +80,7 @@ async function logout(options: LogoutFlags): Promise<void> {
   let isRevoked = false;
   if (options.local !== true) {
     if (options.revokeKey === true && key !== null) {
-      await answerOf(server, bySession(file).client.revokeKey({ path: { id: key.id } }));
+      await answerBySession(file, (client) => client.revokeKey({ path: { id: key.id } }));
       await forgetKey(file, key.id);
       isRevoked = true;
     }
@@ -101,21 +101,19 @@ async function logout(options: LogoutFlags): Promise<void> {
 /** Succeeds also when the session has ended already. */
 async function endSession(file: SessionFile, server: string): Promise<void> {
   try {
-    await signOut(server, await accessToken(file));
+    await withToken(file, (token) => signOut(server, token));
   } catch (error) {
     if (!(error instanceof AuthRefusal && error.isSessionGone)) throw error;
   }
 }
 
 async function whoAmI(options: KeyFlags): Promise<void> {
-  const session = ownKey(options) === null ? signedIn(new SessionFile(options.session)) : null;
+  const file = new SessionFile(options.session);
+  const session = ownKey(options) === null ? signedIn(file) : null;
   const whose = session === null ? null : { id: session.userId, email: session.email };
   if (session?.key === null) {
     const { server } = session;
-    const { keys } = await answerOf(
-      server,
-      bySession(new SessionFile(options.session)).client.listKeys(),
-    );
+    const { keys } = await answerBySession(file, (client) => client.listKeys());
     const answer = { server, user: whose, key: null, plan: null, limits: null };
     show(
       options,

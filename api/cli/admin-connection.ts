@@ -2,11 +2,10 @@
  * Connects an operator's command to the admin listener of a running server. Rule O1 (api/RULES.md).
  */
 
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { jsonText } from '../base/shown-text.ts';
 import { DataDirError } from '../data-dir/directory-files.ts';
 import { readAdminToken } from '../identity/admin-token.ts';
-import { UsageError } from './usage.ts';
 
 export type Connect = { dataDir: string; adminUrl: string; json?: true };
 type Answer = Record<string, unknown>;
@@ -21,7 +20,7 @@ export function connected(command: Command): Command {
 }
 
 export function wholeNumber(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new UsageError(`${text} is not a whole number`);
+  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.');
   return Number(text);
 }
 

@@ -6,7 +6,7 @@ import type { Static } from '@sinclair/typebox';
 import type { Command } from 'commander';
 import type { CorrectionsAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
-import { type Column, helpNotes, show, tableOf } from './table.ts';
+import { type Column, helpNotes, showRows } from './table.ts';
 import { UsageError } from './usage.ts';
 
 export function addCorrectionCommands(admin: Command): void {
@@ -34,9 +34,7 @@ export function addCorrectionCommands(admin: Command): void {
     admin.command('corrections').description('list the markets whose result was replaced'),
   ).action(async (options: Connect) => {
     const answer = (await ask(options, 'GET', '/admin/corrections')) as Corrections;
-    show(options, answer, ({ corrections }) => {
-      return corrections.length === 0 ? NO_CORRECTION : tableOf(corrections, CORRECTION_COLUMNS);
-    });
+    showRows(options, answer, 'corrections', answer.corrections, CORRECTION_COLUMNS);
   });
   connected(
     admin
@@ -57,8 +55,6 @@ export function addCorrectionCommands(admin: Command): void {
 }
 
 type Corrections = Static<typeof CorrectionsAnswer>;
-
-const NO_CORRECTION = 'No result was replaced.\n';
 
 const CORRECTION_COLUMNS: Column<Corrections['corrections'][number]>[] = [
   ['market', ({ market }) => market],

@@ -6,7 +6,7 @@ import type { Static } from '@sinclair/typebox';
 import type { Command } from 'commander';
 import type { DiscoveryAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected } from './admin-connection.ts';
-import { type Column, listOf, show, tableOf } from './table.ts';
+import { type Column, listOf, noneOf, show, tableOf } from './table.ts';
 
 type Discovery = Static<typeof DiscoveryAnswer>;
 type Entry = Discovery['entries'][number];
@@ -20,7 +20,12 @@ export function addDiscoverCommand(admin: Command): void {
       const method = options.now === true ? 'POST' : 'GET';
       const answer = (await ask(options, method, '/admin/discovery')) as Discovery;
       show(options, answer, ({ entries, discovered, retired }) =>
-        [tableOf(entries, COLUMNS), listOf(Object.entries({ discovered, retired }))].join('\n'),
+        [
+          entries.length === 0
+            ? noneOf('entries of PAPERBOOK_DISCOVER')
+            : tableOf(entries, COLUMNS),
+          listOf(Object.entries({ discovered, retired })),
+        ].join('\n'),
       );
     });
 }

@@ -7,7 +7,7 @@ import type { FeedsAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected } from './admin-connection.ts';
 import { redraw } from './screen.ts';
 import { stopRequest } from './stop.ts';
-import { type Column, tableOf } from './table.ts';
+import { type Column, noneOf, tableOf } from './table.ts';
 
 type Feeds = Static<typeof FeedsAnswer>;
 type Feed = Feeds['feeds'][number];
@@ -55,7 +55,8 @@ async function watch(options: Connect, first: Feeds): Promise<void> {
 }
 
 function textOf({ json }: Connect, feeds: Feeds): string {
-  return json === true ? `${jsonText(feeds)}\n` : tableOf(feeds.feeds, COLUMNS);
+  if (json === true) return `${jsonText(feeds)}\n`;
+  return feeds.feeds.length === 0 ? noneOf('feeds') : tableOf(feeds.feeds, COLUMNS);
 }
 
 /** All fields except those that change with each frame. */

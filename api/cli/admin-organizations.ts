@@ -5,7 +5,7 @@ import { EXECUTION_VENUES } from '../base/common-schemas.ts';
 import type { AdminOrganizationsAnswer, AdminVenueKeysAnswer } from '../schemas/admin.ts';
 import { ask, type Connect, connected, print } from './admin-connection.ts';
 import { type LimitFlags, refuseNothing, sandboxLimitsOf, withLimitFlags } from './admin-limits.ts';
-import { type Column, show, tableOf } from './table.ts';
+import { type Column, showRows } from './table.ts';
 
 export function addOrganizationCommands(admin: Command): void {
   const org = admin.command('org').description('manage organizations and their paper sandboxes');
@@ -13,7 +13,7 @@ export function addOrganizationCommands(admin: Command): void {
     async (options: Connect) => {
       const path = '/admin/organizations';
       const answer = (await ask(options, 'GET', path)) as Static<typeof AdminOrganizationsAnswer>;
-      show(options, answer, ({ organizations }) => tableOf(organizations, ORGANIZATION_COLUMNS));
+      showRows(options, answer, 'organizations', answer.organizations, ORGANIZATION_COLUMNS);
     },
   );
   connected(org.command('create').description('add an organization'))
@@ -72,7 +72,7 @@ export function addVenueKeyCommands(admin: Command): void {
     async (options: Connect) => {
       const path = '/admin/venue-keys';
       const answer = (await ask(options, 'GET', path)) as Static<typeof AdminVenueKeysAnswer>;
-      show(options, answer, ({ venueKeys }) => tableOf(venueKeys, VENUE_KEY_COLUMNS));
+      showRows(options, answer, 'venue keys', answer.venueKeys, VENUE_KEY_COLUMNS);
     },
   );
   connected(venueKey.command('set').description('note a credential by its public id'))

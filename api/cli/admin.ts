@@ -26,7 +26,7 @@ import { addTrackRecordCommand } from './admin-track-record.ts';
 import { SCOPES } from './keys.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
 import { PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
-import { type Column, show, tableOf } from './table.ts';
+import { type Column, showRows } from './table.ts';
 import { UsageError } from './usage.ts';
 
 export function addAdminCommands(program: Command): void {
@@ -63,7 +63,7 @@ function addUserCommands(admin: Command): void {
     .action(async ({ search, ...options }: Connect & PageFlags & { search?: string }) => {
       const page = (query: object) => asked<Users>(options, '/admin/users', { ...query, search });
       const answer = await pagesOf('users', options, PAGE_MAX, page);
-      show(options, answer, ({ users }) => tableOf(users, USER_COLUMNS));
+      showRows(options, answer, 'users', answer.users, USER_COLUMNS);
       sayMore(answer, options);
     });
   connected(user.command('create').description('add a user'))
@@ -163,7 +163,7 @@ function addKeyCommands(admin: Command): void {
     .action(async ({ user: userId, ...options }: Connect & PageFlags & { user?: string }) => {
       const page = (query: object) => asked<Keys>(options, '/admin/keys', { ...query, userId });
       const answer = await pagesOf('keys', options, PAGE_MAX, page);
-      show(options, answer, ({ keys }) => tableOf(keys, KEY_COLUMNS));
+      showRows(options, answer, 'keys', answer.keys, KEY_COLUMNS);
       sayMore(answer, options);
     });
   connected(key.command('create').description('add a key; its token is shown once'))

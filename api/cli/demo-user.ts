@@ -28,10 +28,9 @@ const LABEL = 'demo';
 const EMAIL = 'demo@paperbook.local';
 const SCOPES = ['records:read', 'portfolio:read', 'markets:read', 'trade:write'] as const;
 
-/** The user and key of the last start, or new ones. */
-export async function demoUser(identity: ControlStore, dataDir: string): Promise<DemoUser> {
+/** The user and key of the last start, or new ones. `known`: what the last start wrote. */
+export async function demoUser(identity: ControlStore, known: DemoUser | null): Promise<DemoUser> {
   const nowMs = Date.now();
-  const known = readDemoFile(dataDir);
   const bots = known?.bots === undefined ? {} : { bots: known.bots };
   let user = identity.userByEmail(EMAIL);
   if (user === undefined) {

@@ -110,7 +110,7 @@ async function startDemo(set: NodeJS.ProcessEnv, isEmpty: boolean): Promise<Demo
   };
   try {
     // A damaged file is refused before a past is made, which takes seconds.
-    readDemoFile(dataDir.path);
+    const known = readDemoFile(dataDir.path);
     await givePast(basics, dataDir, { isWanted: !isEmpty, log });
     venues = new DemoVenues(dataDir.path, log);
     simulator = await startSimulator({
@@ -130,7 +130,7 @@ async function startDemo(set: NodeJS.ProcessEnv, isEmpty: boolean): Promise<Demo
       null,
     );
     server = await startPaperbook(config, dataDir, log);
-    const user = await demoUser(server.identity, dataDir.path);
+    const user = await demoUser(server.identity, known);
     // They have traded since the past was made. Without one there are none.
     const isLively = !isEmpty && venues.hasPast;
     const keys = isLively ? await botKeys(server.identity, user.bots ?? [], Date.now()) : user.bots;

@@ -14,7 +14,7 @@ import { answerOf, byKey, given } from './account-connection.ts';
 import { addExportCommand } from './history-export.ts';
 import { ofSeries, type SeriesFlags, seriesOf } from './history-series.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
-import { type Column, show, tableOf } from './table.ts';
+import { type Column, show, showRows, tableOf } from './table.ts';
 
 type HistoryFlags = SeriesFlags &
   PageFlags & { interval?: Interval; order?: 'asc' | 'desc'; asOf?: string };
@@ -72,10 +72,14 @@ async function printRows(what: string, options: HistoryFlags): Promise<void> {
   });
   const page = await answerOf(server, asked);
   const sorted = [...gaps.values()].sort((a, b) => (a.from < b.from ? -1 : 1));
-  show(options, { ...page, gaps: sorted }, () => {
-    const rows = tableOf(page.quotes, ROW_COLUMNS);
-    return sorted.length === 0 ? rows : `${rows}\n${tableOf(sorted, GAP_COLUMNS)}`;
-  });
+  const answer = { ...page, gaps: sorted };
+  if (sorted.length === 0) showRows(options, answer, 'prices', page.quotes, ROW_COLUMNS);
+  else {
+    show(options, answer, () => {
+      const rows = page.quotes.length === 0 ? '' : `${tableOf(page.quotes, ROW_COLUMNS)}\n`;
+      return rows + tableOf(sorted, GAP_COLUMNS);
+    });
+  }
   sayMore(page, options);
 }
 
@@ -105,7 +109,7 @@ async function printCandles(
     return client.getCandles({ query: { ...series, ...query } });
   });
   const page = await answerOf(server, asked);
-  show(options, page, () => tableOf(page.candles, CANDLE_COLUMNS));
+  showRows(options, page, 'candles', page.candles, CANDLE_COLUMNS);
   sayMore(page, options);
 }
 
@@ -126,7 +130,7 @@ async function printAsOf(instrumentId: string, at: string, options: HistoryFlags
   const { server, client } = byKey(options);
   const query = { instrumentIds: [instrumentId], at, ...given({ venue: options.venue }) };
   const answer = await answerOf(server, client.getHistoryAsOf({ query }));
-  show(options, answer, ({ rows }) => tableOf(rows, AS_OF_COLUMNS));
+  showRows(options, answer, 'prices', answer.rows, AS_OF_COLUMNS);
   if (answer.notFound.length === 0) return;
   process.stderr.write(`not found, or without a price by then: ${answer.notFound.join(' ')}\n`);
   process.exitCode = 1;

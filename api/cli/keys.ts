@@ -1,10 +1,10 @@
 /** `paperbook keys`: a person's own API keys, by their session. Rule U6 (api/RULES.md). */
 import { type Command, Option } from 'commander';
 import type { KeyCreateResponse, KeyView, Scope, VenueKeyView } from 'paperbook/client';
-import { answerOf, bySession, given, ofSession, type SessionFlags } from './account-connection.ts';
+import { answerBySession, given, ofSession, type SessionFlags } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
 import { type SavedKey, SessionFile } from './session-file.ts';
-import { type Column, show, tableOf } from './table.ts';
+import { type Column, show, showRows } from './table.ts';
 import { UsageError } from './usage.ts';
 
 const READING: Scope[] = ['records:read', 'portfolio:read', 'markets:read'];
@@ -47,17 +47,16 @@ function withNewKey(command: Command): Command {
 
 async function listKeys(options: VenueFlags): Promise<void> {
   const file = new SessionFile(options.session);
-  const { server, client } = bySession(file);
   if (options.venue === true) {
-    const answer = await answerOf(server, client.listVenueKeys());
+    const answer = await answerBySession(file, (client) => client.listVenueKeys());
     const columns: Column<VenueKeyView>[] = [
       ['id', ({ keyId }) => keyId, 'apart'],
       ['label', ({ label }) => label],
       ['created', ({ createdAt }) => createdAt],
     ];
-    return show(options, answer, () => tableOf(answer.venueKeys, columns));
+    return showRows(options, answer, 'key pairs', answer.venueKeys, columns);
   }
-  const answer = await answerOf(server, client.listKeys());
+  const answer = await answerBySession(file, (client) => client.listKeys());
   const used = file.read()?.key?.id;
   const columns: Column<KeyView>[] = [
     ['', ({ id }) => (id === used ? '*' : ' ')],
@@ -70,18 +69,17 @@ async function listKeys(options: VenueFlags): Promise<void> {
     ['last used', ({ lastUsedAt }) => lastUsedAt],
     ['this month', ({ requestsThisMonth }) => requestsThisMonth],
   ];
-  show(options, answer, () => tableOf(answer.keys, columns));
+  showRows(options, answer, 'keys', answer.keys, columns);
 }
 
 async function createKey(options: CreateFlags): Promise<void> {
   if (options.venue === true) return createVenueKey(options);
   const file = new SessionFile(options.session);
-  const { server, client } = bySession(file);
   const { label, expiresInDays, trade } = options;
   const asked = options.scopes ?? READING;
   const scopes = trade === true ? [...new Set([...asked, 'trade:write' as const])] : asked;
   const body = { scopes, ...given({ label, expiresInDays }) };
-  const made = await answerOf(server, client.createKey({ body }));
+  const made = await answerBySession(file, (client) => client.createKey({ body }));
   await handOver(file, made, options.use === true, options);
 }
 
@@ -92,9 +90,9 @@ async function createVenueKey(options: CreateFlags): Promise<void> {
     const option = name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
     throw new UsageError(`--${option} does not go with --venue`);
   }
-  const { server, client } = bySession(new SessionFile(options.session));
+  const file = new SessionFile(options.session);
   const body = given({ label: options.label });
-  const made = await answerOf(server, client.createVenueKey({ body }));
+  const made = await answerBySession(file, (client) => client.createVenueKey({ body }));
   show(options, made, ({ privateKeyPem }) => privateKeyPem);
   if (options.json !== true) {
     process.stderr.write(`${made.keyId}: keep this private key now, it is shown only once\n`);
@@ -104,22 +102,21 @@ async function createVenueKey(options: CreateFlags): Promise<void> {
 /** If the trading commands use the rotated key, they use the new one from now on. */
 async function rotateKey(id: string, options: RotateFlags): Promise<void> {
   const file = new SessionFile(options.session);
-  const { server, client } = bySession(file);
   const { graceHours, expiresInDays } = options;
   const body = given({ graceHours, expiresInDays });
-  const made = await answerOf(server, client.rotateKey({ path: { id }, body }));
+  const made = await answerBySession(file, (client) => client.rotateKey({ path: { id }, body }));
   const isInUse = file.read()?.key?.id === made.rotated.id;
   await handOver(file, made, options.use === true || isInUse, options);
 }
 
 async function revokeKey(id: string, options: VenueFlags): Promise<void> {
   const file = new SessionFile(options.session);
-  const { server, client } = bySession(file);
   if (options.venue === true) {
-    const answer = await answerOf(server, client.revokeVenueKey({ path: { keyId: id } }));
+    const path = { keyId: id };
+    const answer = await answerBySession(file, (client) => client.revokeVenueKey({ path }));
     return show(options, answer, ({ venueKey }) => `Revoked ${venueKey.keyId}\n`);
   }
-  const answer = await answerOf(server, client.revokeKey({ path: { id } }));
+  const answer = await answerBySession(file, (client) => client.revokeKey({ path: { id } }));
   await forgetKey(file, answer.key.id);
   show(options, answer, ({ key }) => `Revoked ${key.tokenPrefix}…\n`);
 }

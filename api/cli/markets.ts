@@ -5,7 +5,7 @@ import { GAME_STATUSES, MARKET_TYPES } from '../../engine/base/units.ts';
 import { answerOf, byKey, given, type KeyFlags, ofKey } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
-import { type Column, show, tableOf } from './table.ts';
+import { type Column, show, showRows, tableOf } from './table.ts';
 
 type SearchFlags = KeyFlags & { league?: string; status?: GameStatus; limit?: number };
 type GamesFlags = KeyFlags &
@@ -57,7 +57,9 @@ async function quote(instrumentIds: string[], options: KeyFlags): Promise<void> 
   const { server, client } = byKey(options);
   const asked = client.listQuotes({ query: { ids: instrumentIds } });
   const answer = await answerOf(server, asked);
-  show(options, answer, ({ quotes }) => quoteTable(quotes));
+  if (answer.quotes.length > 0 || options.json === true) {
+    show(options, answer, ({ quotes }) => quoteTable(quotes));
+  }
   if (answer.notFound.length === 0) return;
   process.stderr.write(`not found: ${answer.notFound.join(' ')}\n`);
   process.exitCode = 1;
@@ -97,7 +99,7 @@ async function games(options: GamesFlags): Promise<void> {
     client.listGames({ query: { ...filter, ...query } }),
   );
   const page = await answerOf(server, asked);
-  show(options, page, () => tableOf(page.games, GAME_COLUMNS));
+  showRows(options, page, 'games', page.games, GAME_COLUMNS);
   sayMore(page, options);
 }
 
@@ -119,7 +121,7 @@ async function instruments(options: InstrumentsFlags): Promise<void> {
     client.listInstruments({ query: { ...filter, ...query } }),
   );
   const page = await answerOf(server, asked);
-  show(options, page, () => tableOf(page.instruments, INSTRUMENT_COLUMNS));
+  showRows(options, page, 'instruments', page.instruments, INSTRUMENT_COLUMNS);
   sayMore(page, options);
 }
 
@@ -138,5 +140,5 @@ async function search(words: string[], options: SearchFlags): Promise<void> {
   const { league, status, limit } = options;
   const query = { q: words.join(' '), ...given({ league, status, limit }) };
   const answer = await answerOf(server, client.searchInstruments({ query }));
-  show(options, answer, () => tableOf(answer.instruments, INSTRUMENT_COLUMNS));
+  showRows(options, answer, 'instruments', answer.instruments, INSTRUMENT_COLUMNS);
 }

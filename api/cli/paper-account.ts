@@ -6,9 +6,9 @@ import { parseObject } from '../base/validation.ts';
 import type { RealismChange } from '../schemas/realism.ts';
 import {
   type AccountFlags,
+  answerBySession,
   answerOf,
   byKey,
-  bySession,
   given,
   headersOf,
   type KeyFlags,
@@ -18,7 +18,7 @@ import {
   type SessionFlags,
 } from './account-connection.ts';
 import { SessionFile } from './session-file.ts';
-import { type Column, listOf, money, show, tableOf } from './table.ts';
+import { type Column, listOf, money, show, showRows } from './table.ts';
 import { UsageError } from './usage.ts';
 
 export function addPaperAccountCommands(program: Command): void {
@@ -61,9 +61,7 @@ async function equity(options: AccountFlags & { window?: string }): Promise<void
   const { server, client } = byKey(options);
   const query = given({ window: options.window });
   const answer = await answerOf(server, client.getEquity({ query, ...headersOf(options) }));
-  show(options, answer, ({ points }) => {
-    return points.length === 0 ? 'Nothing traded yet.\n' : tableOf(points, EQUITY_COLUMNS);
-  });
+  showRows(options, answer, 'points of net worth', answer.points, EQUITY_COLUMNS);
 }
 
 const EQUITY_COLUMNS: Column<EquityPoint>[] = [
@@ -81,8 +79,8 @@ async function changeRealism(options: KeyFlags, choice: string): Promise<void> {
     throw new UsageError('--realism goes by the session: it takes no --key-file and no --server');
   }
   const realism = realismIn(choice);
-  const { server, client } = bySession(new SessionFile(options.session));
-  const answer = await answerOf(server, client.changeMe({ body: { realism } }));
+  const file = new SessionFile(options.session);
+  const answer = await answerBySession(file, (client) => client.changeMe({ body: { realism } }));
   show(options, answer, (changed) => {
     return `Orders from now on: ${realismText(changed.realism)}\n`;
   });
@@ -112,8 +110,8 @@ async function reset(options: SessionFlags & { yes?: true }): Promise<void> {
   if (options.yes !== true) {
     throw new UsageError('a reset cancels every order and closes every trade: say --yes');
   }
-  const { server, client } = bySession(new SessionFile(options.session));
-  const answer = await answerOf(server, client.resetAccount());
+  const file = new SessionFile(options.session);
+  const answer = await answerBySession(file, (client) => client.resetAccount());
   show(options, answer, ({ account }) => listOf(runOf(account)));
 }
 

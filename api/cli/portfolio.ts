@@ -21,7 +21,7 @@ import {
 } from './account-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
 import { receiptText } from './receipt-text.ts';
-import { type Column, limitText, listOf, money, show, tableOf } from './table.ts';
+import { type Column, limitText, listOf, money, show, showRows, tableOf } from './table.ts';
 
 type ListFlags = AccountFlags & PageFlags & { instrument?: string; from?: string; to?: string };
 type TradesFlags = ListFlags & { status?: 'open' | 'closed' | 'settled' | 'void' };
@@ -89,8 +89,10 @@ async function positions(options: AccountFlags): Promise<void> {
       totals.push(['Value', money(centsOf(worth) / 100)]);
       totals.push(['Profit or loss', money(centsOf(profit) / 100)]);
     }
+    const sums = listOf(totals, 'right');
+    if (length === 0) return sums;
     const shown = positionsTruncated ? `(${positionsCount - length} more are not shown)\n` : '';
-    return `${tableOf(positions, [...VALUED_COLUMNS, ...fillColumns(positions)])}${shown}\n${listOf(totals, 'right')}`;
+    return `${tableOf(positions, [...VALUED_COLUMNS, ...fillColumns(positions)])}${shown}\n${sums}`;
   });
 }
 
@@ -188,9 +190,8 @@ async function trades(options: TradesFlags): Promise<void> {
     client.listTrades({ query: { ...filter, ...query }, ...headersOf(options) }),
   );
   const page = await answerOf(server, asked);
-  show(options, page, () => {
-    return tableOf(page.trades, [...TRADE_COLUMNS, ...fillColumns(page.trades)]);
-  });
+  const columns = [...TRADE_COLUMNS, ...fillColumns(page.trades)];
+  showRows(options, page, 'trades', page.trades, columns);
   sayMore(page, options);
 }
 
@@ -201,10 +202,9 @@ async function orders(options: OrdersFlags): Promise<void> {
     client.listOrders({ query: { ...filter, ...query }, ...headersOf(options) }),
   );
   const page = await answerOf(server, asked);
-  show(options, page, () => {
-    const { orders } = page;
-    return tableOf(orders, [...ORDER_COLUMNS, ...waitColumns(orders), ...fillColumns(orders)]);
-  });
+  const { orders } = page;
+  const columns = [...ORDER_COLUMNS, ...waitColumns(orders), ...fillColumns(orders)];
+  showRows(options, page, 'limit orders', orders, columns);
   sayMore(page, options);
 }
 

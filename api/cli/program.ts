@@ -92,9 +92,10 @@ export async function run(argv: readonly string[]): Promise<void> {
     .configureHelp({ minWidthToWrap: HELP_COLUMN_MIN })
     .exitOverride();
   // The reader may stop early, as in `paperbook feed inspect FILE | head`: that is not an error.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
+  process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') process.exit(0);
+    process.stderr.write(`paperbook: standard output cannot be written (${code})\n`);
+    process.exit(1);
   });
   try {
     const named = GROUPS.find(({ names }) => names.includes(argv[2] ?? ''));

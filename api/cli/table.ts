@@ -26,8 +26,8 @@ export function columnsOfOutput(): number {
 }
 
 /**
- * Lines of columns; numbers are aligned on the right. Without rows only the headings. A cell that
- * exceeds `columnsMax` wraps, between words where possible.
+ * Lines of columns; numbers are aligned on the right. A cell that exceeds `columnsMax` wraps,
+ * between words where possible.
  */
 export function tableOf<Row>(
   rows: readonly Row[],
@@ -157,6 +157,28 @@ export function money(dollars: number | null): string {
 /** The unchanged answer for scripts; else text for people. */
 export function show<T>({ json }: { json?: true }, answer: T, forPeople: (answer: T) => string) {
   process.stdout.write(json === true ? `${jsonText(answer)}\n` : forPeople(answer));
+}
+
+/**
+ * A list: the unchanged answer for scripts; else a table. Without rows a line on standard error
+ * says so. `name` is of several rows. Rule U79 (api/RULES.md).
+ */
+export function showRows<Row>(
+  options: { json?: true },
+  answer: object,
+  name: string,
+  rows: readonly Row[],
+  columns: readonly Column<Row>[],
+): void {
+  if (options.json === true || rows.length > 0) {
+    return show(options, answer, () => tableOf(rows, columns));
+  }
+  process.stderr.write(noneOf(name));
+}
+
+/** In place of a list without rows. */
+export function noneOf(name: string): string {
+  return `No ${name} found.\n`;
 }
 
 /** The limit of an order; null: a market order. */

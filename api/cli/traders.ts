@@ -5,7 +5,7 @@ import { BOARD_KINDS, type BoardKind } from '../../engine/records/boards/leaderb
 import { METRICS, type Metric } from '../../engine/records/maths/statistics.ts';
 import { answerOf, byKey, given, type KeyFlags, ofKey } from './account-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
-import { type Column, listOf, money, show, tableOf } from './table.ts';
+import { type Column, listOf, money, noneOf, show, showRows, tableOf } from './table.ts';
 
 type BoardFlags = KeyFlags & PageFlags & { window?: string };
 type EvalFlags = BoardFlags & { metric?: Metric; own?: true };
@@ -41,7 +41,7 @@ async function leaderboard(options: BoardFlags & { kind?: BoardKind }): Promise<
     client.getLeaderboard({ query: { ...given({ window, kind }), ...query } }),
   );
   const page = await answerOf(server, asked);
-  show(options, page, ({ rows }) => tableOf(rows, BOARD_COLUMNS));
+  showRows(options, page, 'traders', page.rows, BOARD_COLUMNS);
   sayMore(page, options);
 }
 
@@ -64,7 +64,8 @@ async function trader(traderId: string, options: KeyFlags & PageFlags): Promise<
   const asked = pagesOf('picks', options, PAGE_MAX, (query) => client.listPicks({ path, query }));
   const { picks, nextCursor } = await answerOf(server, asked);
   show(options, { trader: shown, picks, nextCursor, mode }, () => {
-    return `${listOf(factsOf(shown))}\n${tableOf(picks, PICK_COLUMNS)}`;
+    const table = picks.length === 0 ? noneOf('picks') : tableOf(picks, PICK_COLUMNS);
+    return `${listOf(factsOf(shown))}\n${table}`;
   });
   sayMore({ nextCursor }, options);
 }
@@ -99,15 +100,14 @@ async function evaluation(options: EvalFlags): Promise<void> {
   const { window, metric, own } = options;
   if (own === true) {
     const asked = client.getOwnEval({ query: given({ window }) });
-    return show(options, await answerOf(server, asked), ({ picks }) => {
-      return tableOf(picks, OWN_COLUMNS);
-    });
+    const answer = await answerOf(server, asked);
+    return showRows(options, answer, 'settled picks', answer.picks, OWN_COLUMNS);
   }
   const asked = pagesOf('rows', options, PAGE_MAX, (query) =>
     client.getEval({ query: { ...given({ window, metric }), ...query } }),
   );
   const page = await answerOf(server, asked);
-  show(options, page, ({ rows }) => tableOf(rows, EVAL_COLUMNS));
+  showRows(options, page, 'traders', page.rows, EVAL_COLUMNS);
   sayMore(page, options);
 }
 

@@ -124,10 +124,13 @@ function sessionToken(http: HttpContext, scheme: string): SessionToken | null {
     throw new ApiError('session_required', { headers: ['WWW-Authenticate', 'Bearer'] });
   }
   if (bearer !== null) return { token: bearer, placedVia: 'cli' };
-  const cookie = cookieOf(http.joinedHeader('cookie', '; ') ?? '');
-  if (cookie === null) return null;
+  const [token, ...others] = cookiesOf(http.joinedHeader('cookie', '; ') ?? '');
+  if (token === undefined) return null;
   requireSameOriginJson(http, scheme);
-  return { token: cookie, placedVia: 'web' };
+  if (others.length > 0) {
+    throw unauthorized(`The request has two different cookies ${COOKIE}, so neither counts.`);
+  }
+  return { token, placedVia: 'web' };
 }
 
 /**
@@ -158,12 +161,13 @@ function isJsonOrNothing(http: HttpContext): boolean {
   return type === null ? !http.hasBody() : JSON_TYPE.test(type);
 }
 
-function cookieOf(header: string): string | null {
-  for (const pair of header.split(';')) {
+/** The different values of the session's cookie. Rule A193 (api/RULES.md). */
+function cookiesOf(header: string): string[] {
+  const values = header.split(';').flatMap((pair) => {
     const equals = pair.indexOf('=');
-    if (pair.slice(0, equals).trim() === COOKIE) return pair.slice(equals + 1).trim();
-  }
-  return null;
+    return pair.slice(0, equals).trim() === COOKIE ? [pair.slice(equals + 1).trim()] : [];
+  });
+  return [...new Set(values)];
 }
 
 /** The refusal of a request without a usable session. */

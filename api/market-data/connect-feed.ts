@@ -50,7 +50,7 @@ type FeedParts = {
  */
 export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): Feed {
   const { venue, url } = feed;
-  const newAdapter = adaptersOf(feed, parts);
+  const newAdapter = adaptersOf(feed, entry, parts);
   if (isInTheClear(url)) {
     parts.log.warn(
       { entry, venue, host: new URL(url).host },
@@ -80,39 +80,46 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
   });
 }
 
-/** @throws ConfigError when the entry cannot be used. */
-export function checkFeed(feed: FeedConfig, options: AdapterOptions): void {
-  adaptersOf(feed, options);
+/**
+ * Before anything is opened. @throws ConfigError for the first entry of PAPERBOOK_FEEDS that cannot
+ * be used. Rule G8 (api/RULES.md).
+ */
+export function checkFeeds(feeds: readonly FeedConfig[]): void {
+  for (const [entry, feed] of feeds.entries()) adaptersOf(feed, entry, {});
 }
 
 /** Creates adapters of the entry; creates one at once to check that the entry can be used. */
 function adaptersOf(
   feed: FeedConfig,
+  entry: number,
   { depth = false, levels = false, settleOn = 'determined' }: AdapterOptions,
 ): () => VenueAdapter {
-  const keys = keysOf(feed);
+  const keys = keysOf(feed, entry);
   const lite = feed.marketData === 'lite';
   const make = () => createAdapter(feed.adapter, keys, { depth, levels, lite, settleOn });
   try {
     make();
   } catch (error) {
-    throw new ConfigError([`PAPERBOOK_FEEDS: ${(error as Error).message}`]);
+    const file = feed.privateKeyFile == null ? '' : `privateKeyFile ${feed.privateKeyFile}: `;
+    throw unusable(entry, file + (error as Error).message);
   }
   return make;
 }
 
 /** `keyId` and `privateKeyFile`, for venues that require a signed handshake. */
-function keysOf({ keyId, privateKeyFile }: FeedConfig) {
+function keysOf({ keyId, privateKeyFile }: FeedConfig, entry: number) {
   if (keyId === undefined && privateKeyFile === undefined) return {};
   if (typeof keyId !== 'string' || typeof privateKeyFile !== 'string') {
-    throw new ConfigError(['PAPERBOOK_FEEDS: keyId and privateKeyFile must be set together']);
+    throw unusable(entry, 'keyId and privateKeyFile must be set together');
   }
   try {
     return { keyId, privateKeyPem: readFileSync(privateKeyFile, 'utf8') };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new ConfigError([
-      `PAPERBOOK_FEEDS: privateKeyFile ${privateKeyFile} cannot be read (${code})`,
-    ]);
+    throw unusable(entry, `privateKeyFile ${privateKeyFile} cannot be read (${code})`);
   }
+}
+
+function unusable(entry: number, problem: string): ConfigError {
+  return new ConfigError([`PAPERBOOK_FEEDS: entry ${entry}: ${problem}`]);
 }

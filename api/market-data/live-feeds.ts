@@ -16,7 +16,6 @@ import type { Log } from '../base/logger.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
 import type { Config } from '../config/settings.ts';
 import type { BookNeeds } from './book-needs.ts';
-import { checkFeed } from './connect-feed.ts';
 import { FeedBatches } from './feed-batches.ts';
 import type { FeedThreadInput, FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
@@ -85,16 +84,9 @@ export class LiveFeeds {
     options.needs.onRaised(() => this.#reopen());
   }
 
-  /**
-   * Resolves once the thread dials; rejects when it cannot start. @throws ConfigError when an entry
-   * of PAPERBOOK_FEEDS cannot be used.
-   */
+  /** Resolves once the thread dials; rejects when it cannot start. */
   async start(): Promise<void> {
-    const { config, needs } = this.#options;
-    const { feeds, settleOn } = config;
-    const { depth, levels } = needs;
-    if (feeds.length === 0) return;
-    for (const feed of feeds) checkFeed(feed, { depth, levels, settleOn });
+    if (this.#options.config.feeds.length === 0) return;
     const failure = await new Promise<string | null>((resolve) => {
       this.#started = resolve;
       this.#thread.start();

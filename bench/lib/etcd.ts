@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from './eventually.ts';
 import { freePorts } from './free-ports.ts';
 
 /** Where Debian's package puts it; null: it is not installed here. */
@@ -92,17 +92,5 @@ export class RealEtcd {
   async stop(): Promise<void> {
     await Promise.all(this.#members.map((_, at) => this.kill(at)));
     rmSync(this.#directory, { recursive: true, force: true });
-  }
-}
-
-/** Waits for it, for a minute at most. */
-export async function eventually(
-  what: string,
-  holds: () => boolean | Promise<boolean>,
-): Promise<void> {
-  const untilMs = performance.now() + 60_000;
-  while (!(await holds())) {
-    if (performance.now() > untilMs) throw new Error(`not within a minute: ${what}`);
-    await sleep(20);
   }
 }

@@ -5,9 +5,10 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { ask, centsOf, type Json, request } from './client.ts';
 import { runHere } from './run-here.ts';
-import { type Exit, eventually, run, type Server, startServer, tempDir } from './server.ts';
+import { type Exit, run, type Server, startServer, tempDir } from './server.ts';
 
 /** The commands of one person, whose session file is the test's own. */
 function personOf(t: ExecutionContext) {
@@ -89,7 +90,7 @@ async function untilTaken(command: () => Promise<Exit>): Promise<Exit> {
   });
 }
 
-test.serial('U6, A200, keys: shown once, rotated, revoked; sessions renewed', async (t) => {
+test.serial('U6, U78, A200, keys: shown once, rotated, revoked; sessions renewed', async (t) => {
   const demo = await startDemo();
   const { file, printed, command, apart, json, saved, change, fails } = personOf(t);
   t.is((await command(demo.login, demo.password)).code, 0);
@@ -148,6 +149,22 @@ test.serial('U6, A200, keys: shown once, rotated, revoked; sessions renewed', as
   change({ expiresAtMs: Date.now() });
   t.is((await json('keys', 'list')).tradeWriteAvailable, true, 'what was kept can be renewed');
   t.is(statSync(file).mode & 0o777, 0o600);
+
+  // As after the server has got a new signing key: the old key's tokens are not taken.
+  const ofAnotherKey = () => saved().accessToken.replace(/.{8}$/, 'AAAAAAAA');
+  change({ accessToken: ofAnotherKey() });
+  t.is((await json('keys', 'list')).tradeWriteAvailable, true, 'nobody signs in again');
+  t.not(saved().accessToken.slice(-8), 'AAAAAAAA');
+  // A logout by such a token ends the session at the server, too.
+  change({ accessToken: ofAnotherKey() });
+  const left = readFileSync(file, 'utf8');
+  t.is((await command(['logout'])).code, 0);
+  writeFileSync(file, left, { mode: 0o600 });
+  t.is(
+    await fails('keys', 'list'),
+    'paperbook: the session has ended: run paperbook login\n',
+    'a session that has ended is not renewed',
+  );
 
   change({
     expiresAtMs: Date.now(),

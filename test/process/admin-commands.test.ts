@@ -4,7 +4,7 @@ import test from 'ava';
 import { ACCOUNT_LIMITS } from '../../engine/rules/trade-limits.ts';
 import { request } from './client.ts';
 import { runHere, serveHere } from './run-here.ts';
-import { Command, type Server, sharedServer, tempDir } from './server.ts';
+import { Command, run, type Server, sharedServer, tempDir } from './server.ts';
 
 /** `paperbook admin` against that server: how it ended, and what it printed. */
 function adminOf({ dataDir, adminUrl }: Server) {
@@ -235,11 +235,17 @@ test.serial('admin without a server, or with another directory: one clear line',
 });
 
 test.serial(
-  'output that nobody reads is no fault: as in paperbook feed inspect FILE | head',
+  'U1: output that nobody reads is no fault; output that cannot be written is one, in one line',
   async (t) => {
     const command = new Command(['serve', '--help']);
     command.stopReading();
     const { code, stderr } = await command.ended;
     t.deepEqual({ code, stderr }, { code: 0, stderr: '' });
+    const args = ['-c', 'exec "$0" "$@" > /dev/full'];
+    const full = await run(['serve', '--help'], {
+      launcher: { program: 'sh', args, takesCommand: true },
+    });
+    t.is(full.stderr, 'paperbook: standard output cannot be written (ENOSPC)\n');
+    t.is(full.code, 1);
   },
 );

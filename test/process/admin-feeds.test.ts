@@ -3,9 +3,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { startSimulator } from '../../feeds/simulator/server.ts';
 import { runHere, type Serving, serveHere } from './run-here.ts';
-import { Command, eventually, sharedServer, tempDir } from './server.ts';
+import { Command, sharedServer, tempDir } from './server.ts';
 import { onTerminal } from './trader-commands.ts';
 
 type Simulator = Awaited<ReturnType<typeof startSimulator>>;

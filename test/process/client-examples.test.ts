@@ -12,8 +12,9 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { pythonWith } from '../api/python.ts';
-import { eventually, type Server, sharedServer, tempDir } from './server.ts';
+import { type Server, sharedServer, tempDir } from './server.ts';
 
 const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

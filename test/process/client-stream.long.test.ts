@@ -3,9 +3,10 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
 import { createClient, type OrderRequest } from 'paperbook/client';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { startRelay } from '../api/relay.ts';
 import { variantsOfRun } from '../model/seeds.ts';
-import { eventually, startFor, startServer } from './server.ts';
+import { startFor, startServer } from './server.ts';
 
 test('J23: after a server was killed each event still comes once, in order', async (t) => {
   let server = await startFor(t, 'demo');

@@ -2,7 +2,8 @@
 import { existsSync, readdirSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
-import { Command, type Env, eventually, startFor, tempDir } from './server.ts';
+import { eventually } from '../../bench/lib/eventually.ts';
+import { Command, type Env, startFor, tempDir } from './server.ts';
 import { createServeSession, Session, type Stop } from './session.ts';
 
 const KEYS = 4;

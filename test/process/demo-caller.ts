@@ -1,8 +1,9 @@
 /** Calls of the demo's user, as a bot makes them. */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { ask, type Json, request } from './client.ts';
-import { eventually, type Server } from './server.ts';
+import type { Server } from './server.ts';
 
 export function callerOf({ baseUrl, dataDir }: Server) {
   const { key } = JSON.parse(readFileSync(path.join(dataDir, 'demo.json'), 'utf8'));

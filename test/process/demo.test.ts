@@ -6,11 +6,12 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { BOTS, LiveBots } from '../../api/cli/demo-bots.ts';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { longTest } from '../long-test.ts';
 import { ask, type Json, request } from './client.ts';
 import { callerOf } from './demo-caller.ts';
 import { runHere } from './run-here.ts';
-import { Command, eventually, type Server, startFor, startServer, tempDir } from './server.ts';
+import { Command, type Server, startFor, startServer, tempDir } from './server.ts';
 
 /** What each thread loads first. It notes whether it is the main one, and the limit of its heap. */
 function notingHeaps(file: string): string {

@@ -12,6 +12,7 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { shardOfAccount } from '../../engine/shard/callers/shard-of.ts';
 import { flip } from '../engine/log/log-files.ts';
 import { mayMount, mountAt } from '../engine/shard/limited-files.ts';
@@ -20,7 +21,7 @@ import { variantsOfRun } from '../model/seeds.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Answer, allRows, ask, type Json, request } from './client.ts';
 import { runHere } from './run-here.ts';
-import { eventually, type Server, startFor, tempDir } from './server.ts';
+import { type Server, startFor, tempDir } from './server.ts';
 
 const WIDE = { newPerMinute: 1e6, newPerDay: 1e9, closingPerMinute: 1e6 };
 const BATCH = 100;

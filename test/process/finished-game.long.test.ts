@@ -3,10 +3,11 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { gamesBetween } from '../../feeds/simulator/schedule.ts';
 import { type Json, request } from './client.ts';
 import { callerOf, untilTaken } from './demo-caller.ts';
-import { eventually, startFor, tempDir } from './server.ts';
+import { startFor, tempDir } from './server.ts';
 
 test.serial(
   'N21, paperbook demo: a game that is over stays, final, for orders, backtests and records',

@@ -6,11 +6,12 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { sharedData } from '../feeds/golden.ts';
 import { createRandomSource } from '../model/random-source.ts';
 import { allRows, ask, centsOf, type Json } from './client.ts';
 import { costOf, type EventBooks, pnlOf, START_CENTS } from './event-books.ts';
-import { Command, eventually, run, type Server, startServer, tempDir } from './server.ts';
+import { Command, run, type Server, startServer, tempDir } from './server.ts';
 import { StreamBot } from './stream-bot.ts';
 
 const mlb = sharedData('mlb-2026-07-12');

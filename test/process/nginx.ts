@@ -4,9 +4,10 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import path from 'node:path';
 import type { ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { freePorts } from '../../bench/lib/free-ports.ts';
 import { selfSignedCertificate } from '../api/certificate.ts';
-import { eventually, tempDir } from './server.ts';
+import { tempDir } from './server.ts';
 
 const RECIPE = new URL('../../api/deploy/nginx.conf', import.meta.url);
 

@@ -1,9 +1,10 @@
 /** A server that npm started ends with npm, however npm ends. */
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { longTest } from '../long-test.ts';
 import { variantsOfRun } from '../model/seeds.ts';
-import { Command, eventually, LISTENS, run, tempDir } from './server.ts';
+import { Command, LISTENS, run, tempDir } from './server.ts';
 
 const start = { program: 'npm', args: ['start'] };
 const npx = { program: 'npm', args: ['exec', '--', 'paperbook', 'serve'] };

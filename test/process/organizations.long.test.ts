@@ -2,9 +2,10 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import test from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { PRESETS } from '../../engine/rules/realism.ts';
 import { type Answer, ask, centsOf, type Json, request } from './client.ts';
-import { eventually, type Server, startFor, tempDir, unmarked } from './server.ts';
+import { type Server, startFor, tempDir, unmarked } from './server.ts';
 
 const WIDE = { newPerMinute: 6000, newPerDay: 1_000_000, closingPerMinute: 6000 };
 /** More than the sandbox may over two minutes, whenever the minute changes. */

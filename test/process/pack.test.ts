@@ -16,10 +16,11 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import test, { type ExecutionContext } from 'ava';
 import { envOf, readDockerfile, stepsOf } from '../../api/pack/dockerfile.ts';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { longTest } from '../long-test.ts';
 import { shareOf, variantsOfRun } from '../model/seeds.ts';
 import { productFolder, productTarball } from './product.ts';
-import { Command, eventually, LISTENS, outerEnv, sharedServer, tempDir } from './server.ts';
+import { Command, LISTENS, outerEnv, sharedServer, tempDir } from './server.ts';
 
 const runFile = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));

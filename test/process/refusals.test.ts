@@ -217,20 +217,21 @@ test.serial('G8: PAPERBOOK_HOST that is no address of this machine: one clear li
   refused(t, await runHere(['serve'], { env }), 1, [error]);
 });
 
-test.serial('G8: PAPERBOOK_FEEDS with a key file that holds no key: one clear line', async (t) => {
+test.serial('G8: a feed with a bad key file is refused before anything is opened', async (t) => {
   const dir = tempDir(t);
+  const dataDir = path.join(dir, 'data');
   const privateKeyFile = path.join(dir, 'key.pem');
   const feed = { venue: 'venue_a', adapter: 'kalshi', url: 'wss://127.0.0.1:9', keyId: 'k' };
   const env = {
     PAPERBOOK_FEEDS: JSON.stringify([{ ...feed, privateKeyFile }]),
-    PAPERBOOK_DATA_DIR: path.join(dir, 'data'),
+    PAPERBOOK_DATA_DIR: dataDir,
   };
-  const missing = `PAPERBOOK_FEEDS: privateKeyFile ${privateKeyFile} cannot be read (ENOENT)`;
+  const entry = `PAPERBOOK_FEEDS: entry 0: privateKeyFile ${privateKeyFile}`;
+  const missing = `${entry} cannot be read (ENOENT)`;
   refused(t, await runHere(['serve'], { env }), 2, [missing]);
   writeFileSync(privateKeyFile, 'no key');
-  refused(t, await runHere(['serve'], { env }), 2, [
-    'PAPERBOOK_FEEDS: adapter kalshi: privateKeyPem',
-  ]);
+  refused(t, await runHere(['serve'], { env }), 2, [`${entry}: adapter kalshi: privateKeyPem`]);
+  t.deepEqual(readdirSync(dataDir), ['paperbook.json']);
 });
 
 test.serial('K2: all its errors, exit code 2', async (t) => {

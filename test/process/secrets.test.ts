@@ -5,11 +5,12 @@ import type { AddressInfo } from 'node:net';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { CHEAP_HASHES } from '../api/cheap-hashes.ts';
 import { longTest } from '../long-test.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { type Json, request } from './client.ts';
-import { eventually, type Server, startFor, tempDir } from './server.ts';
+import { type Server, startFor, tempDir } from './server.ts';
 
 const PASSWORD = 'pass-word-of-a-person-1';
 /** By name, so that a failure names the secret without repeating it. */

@@ -43,7 +43,6 @@ type RunOptions = {
 export const CLONE = fileURLToPath(new URL('../../api/cli/paperbook.js', import.meta.url));
 const STARTS_WITHIN_MS = 60_000;
 const ENDS_WITHIN_MS = 30_000;
-const EVENTUALLY_MS = 120_000;
 
 const running = new Set<ChildProcess>();
 /** Ids of the groups that launchers lead. */
@@ -256,21 +255,6 @@ export function tempDir(t: Ending): string {
   const dir = mkdtempSync(path.join(tmpdir(), 'paperbook-'));
   t.teardown(() => rmSync(dir, { recursive: true }));
   return dir;
-}
-
-/** Checks repeatedly until there is a value to return; fails after a while. */
-export async function eventually<T>(
-  what: string,
-  look: () => Promise<T | null>,
-  { everyMs = 50 }: { everyMs?: number } = {},
-): Promise<T> {
-  const deadlineMs = Date.now() + EVENTUALLY_MS;
-  for (;;) {
-    const found = await look();
-    if (found !== null) return found;
-    if (Date.now() > deadlineMs) throw new Error(`waited in vain for: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, everyMs));
-  }
 }
 
 async function within<T>(promise: Promise<T>, ms: number, what: string): Promise<T> {

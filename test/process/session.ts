@@ -4,18 +4,11 @@
  */
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { createRandomSource, type RandomSource } from '../model/random-source.ts';
 import { checkAccount } from './account-check.ts';
 import { allRows, ask, type Json } from './client.ts';
-import {
-  Command,
-  type Env,
-  type Exit,
-  eventually,
-  run,
-  type Server,
-  startServer,
-} from './server.ts';
+import { Command, type Env, type Exit, run, type Server, startServer } from './server.ts';
 import { type Listed, Trader } from './trader.ts';
 import { startVenues, type Venues } from './venues.ts';
 

@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { type MarketNumber, marketName } from '../../engine/base/units.ts';
 import { readFacts } from '../../engine/readers/read-facts.ts';
 import { BLANK_ORDER, type PlaceOrder } from '../../engine/rules/messages.ts';
@@ -9,7 +10,7 @@ import { quoteTick, uuidOf } from '../engine/fixtures.ts';
 import { openShard } from '../engine/shard/environment.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
 import { allRows, ask, centsOf, type Json, NoAnswer, request } from './client.ts';
-import { eventually, run, type Server, startFor, tempDir } from './server.ts';
+import { run, type Server, startFor, tempDir } from './server.ts';
 
 const HOLDERS = 8;
 const TRADES_EACH = 3000;

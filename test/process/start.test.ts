@@ -4,12 +4,12 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } 
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { longTest } from '../long-test.ts';
 import { allRows, ask, centsOf, type Json, request } from './client.ts';
 import { callerOf, untilTaken } from './demo-caller.ts';
 import {
   Command,
-  eventually,
   LISTENS,
   type Server,
   startFor,

@@ -6,6 +6,7 @@ import type { Quote } from 'paperbook/client';
 import { jsonView } from '../../api/cli/watch-views.ts';
 import { newKey } from '../../api/identity/keys.ts';
 import { newUser } from '../../api/identity/users.ts';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { type Relay, startRelay } from '../api/relay.ts';
 import { type Json, TRADER_SCOPES } from '../api/support.ts';
 import { sharedWhole, startWhole, type WholeServer } from '../api/whole-server.ts';
@@ -13,7 +14,7 @@ import { NOON_MS, quoteTick } from '../engine/fixtures.ts';
 import { longTest } from '../long-test.ts';
 import { ask } from './client.ts';
 import { runHere } from './run-here.ts';
-import { Command, eventually, tempDir } from './server.ts';
+import { Command, tempDir } from './server.ts';
 import { onTerminal } from './trader-commands.ts';
 
 type Watcher = {

@@ -11,12 +11,13 @@ import path from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import type { ExecutionContext } from 'ava';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { discovered, kalshiMarket } from '../feeds/discovered.ts';
 import { KALSHI, kalshiState, type LiveVenue } from '../feeds/live-venues.ts';
 import { json, type RestServer, restServer } from '../feeds/rest-server.ts';
 import { ask, type Json, request } from './client.ts';
 import { positive } from './script.ts';
-import { Command, type Env, eventually, LISTENS, type Server } from './server.ts';
+import { Command, type Env, LISTENS, type Server } from './server.ts';
 
 const ROUND_MS = 15 * 60_000;
 const PARTS = 7;

@@ -5,6 +5,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { record } from '../../api/cli/feed-record.ts';
 import { loadConfig } from '../../api/config/config.ts';
+import { eventually } from '../../bench/lib/eventually.ts';
 import { readFeed } from '../../feeds/file/feed-file.ts';
 import { inspectFeed } from '../../feeds/file/inspect.ts';
 import { startSimulator } from '../../feeds/simulator/server.ts';
@@ -12,7 +13,7 @@ import { collect } from '../feeds/golden.ts';
 import { POLYMARKET } from '../feeds/live-venues.ts';
 import { until } from '../feeds/until.ts';
 import { catalogOf, game, instrument } from '../process/catalogs.ts';
-import { commandEntry, eventually } from '../process/server.ts';
+import { commandEntry } from '../process/server.ts';
 import { run, tempDir, writeLines } from './harness.ts';
 
 /** More than the header of gzip, and as much as dozens of frames come to. */

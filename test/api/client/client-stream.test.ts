@@ -14,9 +14,9 @@ import {
 import { WebSocket as WsSocket } from 'ws';
 import { type Key, newKey } from '../../../api/identity/keys.ts';
 import { newUser, type User } from '../../../api/identity/users.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
 import { request } from '../../process/client.ts';
-import { eventually } from '../../process/server.ts';
 import { HEARTBEAT_MS, type Relay, startRelay } from '../relay.ts';
 import { TRADER_SCOPES } from '../support.ts';
 import { sharedWhole, startWhole, type WholeServer } from '../whole-server.ts';

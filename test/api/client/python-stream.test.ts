@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import test from 'ava';
 import { newKey } from '../../../api/identity/keys.ts';
 import { newUser } from '../../../api/identity/users.ts';
-import { eventually } from '../../process/server.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { pythonWith, runPython } from '../python.ts';
 import { type Relay, startRelay } from '../relay.ts';
 import { TRADER_SCOPES } from '../support.ts';

@@ -36,7 +36,7 @@ test('A21, I6, I7, I20: where sessions call a key is refused', async (t) => {
   }
 });
 
-test('I14, I22: the cookie, on same-origin JSON requests only', async (t) => {
+test('I14, I22, A193: the cookie, on same-origin JSON requests only, and never one of two', async (t) => {
   const api = await startApi(t);
   const { origin } = new URL(api.baseUrl);
   const cookie = `theme=dark; sb-access-token=${await api.signIn()}; other=1`;
@@ -50,6 +50,17 @@ test('I14, I22: the cookie, on same-origin JSON requests only', async (t) => {
   t.is(made.json.key.createdVia, 'web');
   t.is((await ask('POST', { 'content-type': 'application/json; charset=utf-8' })).status, 201);
   t.is((await ask('GET', {})).status, 200);
+  t.is((await ask('GET', { cookie: `${cookie}; ${cookie}` })).status, 200, 'one value twice');
+  const planted = `sb-access-token=${await api.signIn()}`;
+  for (const both of [
+    `${cookie}; ${planted}`,
+    `${planted}; ${cookie}`,
+    `${cookie}; sb-access-token=`,
+  ]) {
+    const refusal = await ask('GET', { cookie: both });
+    isRefused(t, refusal, 401, 'unauthorized');
+    t.regex(refusal.json.error.message, /two different cookies sb-access-token/);
+  }
   for (const headers of [
     { ...JSON_TYPE, origin: 'https://evil.example' },
     { ...JSON_TYPE, origin: 'null' },

@@ -3,7 +3,7 @@ import test from 'ava';
 import { MarketBus } from '../../../api/catalog/market-bus.ts';
 import type { FinalResult } from '../../../api/identity/control-tables.ts';
 import { ClusterResults, type ResultStore } from '../../../api/market-data/cluster-results.ts';
-import { eventually } from '../../../bench/lib/etcd.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { readFacts } from '../../../engine/readers/read-facts.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { shardKeys } from '../../../engine/replication/shard-replica.ts';

@@ -6,7 +6,7 @@ import type { Log } from '../../../api/base/logger.ts';
 import { newUser } from '../../../api/identity/users.ts';
 import { backUp } from '../../../api/ops/backup.ts';
 import { bringIntoCluster } from '../../../api/ops/bring-into-cluster.ts';
-import { eventually } from '../../../bench/lib/etcd.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { clusterStatus } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { removeMember } from '../../../engine/replication/members.ts';

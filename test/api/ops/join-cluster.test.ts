@@ -1,6 +1,6 @@
 import { writeFileSync } from 'node:fs';
 import test from 'ava';
-import { eventually } from '../../../bench/lib/etcd.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
 import { ask, askAdmin, Cluster, list, type Node } from '../cluster-nodes.ts';
 import type { Json } from '../support.ts';

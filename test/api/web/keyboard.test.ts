@@ -1,7 +1,7 @@
 /** The page by keyboard alone: no pointer, and no focus but by Tab and what a key opens. */
 
 import type { Locator, Page } from 'playwright-core';
-import { eventually } from '../../process/server.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { longPageTest, onStage, PASSWORD, pageTest, visit } from './browser.ts';
 
 /** Once around any view. */

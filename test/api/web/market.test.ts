@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import type { ExecutionContext } from 'ava';
 import type { Locator, Page, Route } from 'playwright-core';
 import type { Portfolio } from '../../../api/client/client.js';
-import { eventually } from '../../process/server.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import {
   axeFindings,
   faultsInLooks,

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
-import { eventually } from '../../process/server.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { faultsInLooks, longPageTest, onStage, pageTest, signUp, visit } from './browser.ts';
 
 /** Live prices of the games that are shown. */

@@ -1,6 +1,6 @@
 /** What the page does while its server, the network or the session is gone. */
 import type { Page } from 'playwright-core';
-import { eventually } from '../../process/server.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { crash, longPageTest, onStage, signIn, signUp, visit } from './browser.ts';
 
 // Where a socket cannot be opened, the page asks by a plain request why: that is a 400 of the stream.

@@ -1,8 +1,9 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { runHere } from '../../process/run-here.ts';
-import { eventually, tempDir } from '../../process/server.ts';
+import { tempDir } from '../../process/server.ts';
 import {
   axeFindings,
   faultsInLooks,

@@ -4,9 +4,10 @@
  */
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { startSimulator } from '../../../feeds/simulator/server.ts';
 import { ask, type Json } from '../../process/client.ts';
-import { eventually, type Server, startServer } from '../../process/server.ts';
+import { type Server, startServer } from '../../process/server.ts';
 import { CHEAP_HASHES } from '../cheap-hashes.ts';
 
 /** Of every trader. */

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
-import { eventually } from '../../process/server.ts';
 import {
   axeFindings,
   faultsInLooks,

@@ -1,7 +1,8 @@
 /** 200 rows that are quoted more often than a screen draws. No clock: the test gives the frames. */
 import type { Page } from 'playwright-core';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { GamesFeed, startGames } from '../../../bench/lib/games-server.ts';
-import { eventually, tempDir } from '../../process/server.ts';
+import { tempDir } from '../../process/server.ts';
 import { onStage, pageTest, signUp, visit } from './browser.ts';
 
 const GAMES = 100;

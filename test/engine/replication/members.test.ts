@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { eventually } from '../../../bench/lib/etcd.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { membersKey, readMembers } from '../../../engine/replication/member-list.ts';
 import { addMember, removeMember } from '../../../engine/replication/members.ts';

@@ -1,5 +1,6 @@
 import test, { type ExecutionContext } from 'ava';
-import { etcdProgram, eventually, RealEtcd } from '../../../bench/lib/etcd.ts';
+import { etcdProgram, RealEtcd } from '../../../bench/lib/etcd.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import {
   lastNumberOf,

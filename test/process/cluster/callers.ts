@@ -4,9 +4,9 @@
  * its orders it reads its events from every node. What it has seen must stay true on each node.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import type { RandomSource } from '../../model/random-source.ts';
 import type { Json } from '../client.ts';
-import { eventually } from '../server.ts';
 import type { ClusterUser } from './cluster.ts';
 
 /** A node that is stopped answers nothing at all. */

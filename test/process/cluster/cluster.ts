@@ -5,11 +5,12 @@
 import { cpSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { RealEtcd } from '../../../bench/lib/etcd.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { freePorts } from '../../../bench/lib/free-ports.ts';
 import { clusterStatus } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { ask, type Json } from '../client.ts';
-import { Command, type Env, eventually, LISTENS, startServer } from '../server.ts';
+import { Command, type Env, LISTENS, startServer } from '../server.ts';
 import { startVenues, type Venues } from '../venues.ts';
 import { Link } from './link.ts';
 

@@ -6,6 +6,7 @@
  */
 import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import { LogReader } from '../../../engine/log/log-reader.ts';
 import { readFacts } from '../../../engine/readers/read-facts.ts';
 import { wallClock } from '../../../engine/shard/callers/clock.ts';
@@ -14,7 +15,7 @@ import { identityOf } from '../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../engine/shard/store/shard-log.ts';
 import { createRandomSource, type RandomSource } from '../../model/random-source.ts';
 import { allRows, type Json } from '../client.ts';
-import { eventually, run } from '../server.ts';
+import { run } from '../server.ts';
 import { ClusterCaller } from './callers.ts';
 import { Cluster, NODES } from './cluster.ts';
 import { ClusterOperators } from './operators.ts';

@@ -3,9 +3,9 @@
  * that contradict each other, while nodes and etcd fail. What was answered must be true on each node.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import type { RandomSource } from '../../model/random-source.ts';
 import type { Json } from '../client.ts';
-import { eventually } from '../server.ts';
 
 const ANSWERS_WITHIN_MS = 8000;
 const LOOKS_WITHIN_MS = 1500;

@@ -2,7 +2,7 @@ import { cpSync } from 'node:fs';
 import path from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
-import { eventually } from '../../../../bench/lib/etcd.ts';
+import { eventually } from '../../../../bench/lib/eventually.ts';
 import { LogReader } from '../../../../engine/log/log-reader.ts';
 import { EtcdClient } from '../../../../engine/replication/etcd-client.ts';
 import { addMember } from '../../../../engine/replication/members.ts';

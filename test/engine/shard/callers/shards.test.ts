@@ -1,5 +1,6 @@
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
+import { eventually } from '../../../../bench/lib/eventually.ts';
 import { FILL_MODELS, type SourceNumber } from '../../../../engine/base/units.ts';
 import type { Reply } from '../../../../engine/rules/messages.ts';
 import type { Shards } from '../../../../engine/shard/callers/shards.ts';
@@ -169,20 +170,12 @@ test('S15: a start goes on with what a stop amid a settlement has left', async (
   t.deepEqual(stopped!.problems, []);
   t.true(stopped!.openPositions > left);
   const second = await openShards(dir, { settledAtOnce: 1 });
-  const isOver = await eventually(async () => (await second.audit()).openPositions === left);
-  t.true(isOver, 'nobody has asked');
+  await eventually('a settlement that nobody asked for', async () => {
+    return (await second.audit()).openPositions === left;
+  });
   await second.close();
   t.is(await hashOnDisk(dir), await hashOnDisk(atOnce));
 });
-
-/** Whether it becomes so within a bound. */
-async function eventually(isSo: () => Promise<boolean>): Promise<boolean> {
-  for (let tries = 0; tries < 1000; tries++) {
-    if (await isSo()) return true;
-    await new Promise((resolve) => setTimeout(resolve, 10));
-  }
-  return false;
-}
 
 /** Who asks in the same turn of the event loop shares an answer, until a venue says more. */
 async function quotesTogether(t: ExecutionContext, engine: Shards): Promise<void> {
