@@ -155,15 +155,15 @@ function unpriced(state: ShardState, order: PlaceOrder, account: AccountRow): Pr
 }
 
 /**
- * A buy that waits needs its hold, with its fees. Any other buy needs its cost at the lowest price.
+ * A buy that waits needs its hold, with its fees. Any other buy needs its cost at the lowest price. A
+ * sell spends nothing, and holds nothing.
  */
 function needsOf(
   state: ShardState,
   order: PlaceOrder,
   subject: Subject,
 ): { needed: Cents; held: Cents } {
-  const { action, limitPriceCents, timeInForce } = order;
-  if (action === 'sell') return { needed: 0, held: 0 };
+  const { limitPriceCents, timeInForce } = order;
   if (latencyOf(order) === null) {
     // A market order trades or is refused; an ioc or fok that does not trade needs nothing.
     if (limitPriceCents === null) {

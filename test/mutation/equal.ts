@@ -250,4 +250,17 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     "engine/rules/pricing.ts | for (const { market, askCents } of rivalsOf(context, book, 'no', nowMs)) { | 'no' -> 'mutant'",
     'whatever is not yes is no',
   ],
+  [
+    'engine/rules/applied-change.ts | hadLatency = false; | false -> true',
+    'the end of an order sets it before anything reads it',
+  ],
+  ['engine/rules/fill-model.ts | const MARKET = -2 as Taker; | 2 -> 3', 'no row has it, either'],
+  [
+    'engine/rules/followed-levels.ts | #sizes = new Float64Array(0); | 0 -> 1',
+    'the first book needs more, either way',
+  ],
+  [
+    'engine/rules/followed-levels.ts | if (words[middle * WORDS + DECREASE]! < decrease) low = middle + 1; | + -> -',
+    'the place of a decrease is 0',
+  ],
 ]);

@@ -144,7 +144,7 @@ function node(rows: FinalResult[] = []) {
       if (state.failing) throw new NotLeader(null);
       has.set(row.market, row);
     },
-    everywhere: async () => undefined,
+    everywhere: async () => void got.push('everywhere'),
     say: async (name) => void said.push(name),
     onWord: (run) => {
       state.hear = run;
@@ -280,5 +280,28 @@ test('N142, N143: a follower says it in etcd, and its word that lost is compared
   await state.hear('2', JSON.stringify(rowOf(2, YES)));
   await state.hear('2', JSON.stringify(rowOf(2, NO)));
   t.deepEqual(next(), [`2 yes ${NOON_MS - 5}`, 'all: 2 yes of 1']);
+  t.like(has.get(2), YES, 'the first one counts');
+  results.close();
+});
+
+test('N143: the leader takes an operator’s result everywhere before it answers, and only one', async (t) => {
+  const { results, next, list, has } = node();
+  list(3);
+  await results.start([null]);
+  const settle = async (result: MarketResult, isCorrection = false) => {
+    const reply = await results.settle(tickOf(1, result), { isCorrection });
+    return reply.ok ? JSON.parse(reply.body).isNew : reply.code;
+  };
+  t.is(await settle(YES, true), 'invalid_request', 'there is nothing to correct');
+  t.deepEqual([next(), has.size], [[], 0]);
+  t.is(await settle(YES), true);
+  t.deepEqual(next(), ['1 yes by command null', 'all: 1 yes of 1', 'everywhere']);
+  t.is(await settle(YES), false);
+  t.deepEqual(next(), ['everywhere'], 'its first answer may have been lost');
+  t.is(await settle(NO), 'market_resolved');
+  t.deepEqual(next(), []);
+  t.is(await settle(NO, true), true);
+  t.deepEqual(next(), ['1 no by command 1', 'all: 1 no of 1', 'everywhere']);
+  t.like(has.get(1), { ...NO, by: 'operator', correction: 1 });
   results.close();
 });

@@ -189,6 +189,8 @@ scenarioTest('T213: a change that costs too much changes nothing', (t, create) =
   // At a lower limit, what is held pays for more.
   t.is(amend(scenario, idOf(placed), { contracts: 500_000, limitPriceCents: 20 }).code, null);
   t.like(scenario.account(), { balanceDollars: 0, heldDollars: 100_000 });
+  const aCentMore = { contracts: 10_000_001, limitPriceCents: 1 };
+  t.is(amend(scenario, idOf(placed), aCentMore).code, 'insufficient_balance');
 });
 
 scenarioTest('T214: a repeated key changes nothing more', (t, create) => {

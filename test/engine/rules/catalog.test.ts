@@ -45,8 +45,9 @@ const MOVED: Catalog = {
 };
 const [T1, T2, T3] = [0, 1, 3];
 
-function engineWith(catalog: Catalog) {
-  const engine = createMemoryEngine({ quoteMaxAgeMs: 15_000, routingBandCents: 10 });
+function engineWith(catalog: Catalog, settledAtOnce?: number) {
+  const config = { quoteMaxAgeMs: 15_000, routingBandCents: 10 };
+  const engine = createMemoryEngine(config, settledAtOnce);
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog });
   return engine;
 }
@@ -453,6 +454,26 @@ test('K61: a market that is over and in no list keeps its result alone, in colum
   const ids = engine.state().instruments.map(({ id }) => id);
   t.deepEqual(ids, CATALOG.instrumentIds);
   t.deepEqual(engine.conservation(), []);
+});
+
+test('K61: a market that no instrument lists any more is kept while somebody holds it', (t) => {
+  const engine = engineWith(CATALOG, 1);
+  engine.tick(quoteTick({ market: T2 }));
+  for (const account of [uuidOf(1), uuidOf(2)]) {
+    const order = placeOrder({ account, instrumentId: ROUTED, idempotencyKey: account });
+    t.is(statusOf(engine.command(order)), 'executed');
+  }
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: T2, ...pays });
+  const isPastAfter = (catalog: Catalog) => {
+    engine.command({ kind: 'catalog', atMs: NOON_MS, catalog });
+    return engine.state().markets[T2]!.isPast;
+  };
+  t.is(engine.state().positions.live, 1, 'one of two is settled');
+  t.false(isPastAfter(MOVED));
+  engine.settleSlice();
+  t.is(engine.state().positions.live, 0);
+  t.true(isPastAfter({ ...MOVED, instrumentIds: [...MOVED.instrumentIds, 'ins_9'] }));
 });
 
 test('K61: what stays of catalogs that are gone keeps nothing of the messages that had them', (t) => {

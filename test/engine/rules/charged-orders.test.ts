@@ -215,17 +215,20 @@ scenarioTest('M16: a fee below a cent is charged once, whatever the parts', (t, 
 });
 
 scenarioTest('M17: a newer table takes what is there, and no more', (t, createScenario) => {
-  const scenario = createScenario(TOP);
-  chargeBy(scenario, line({ taker: '0.07', maker: '0' }));
-  scenario.quote(WIN, 40, 70);
-  scenario.limitBuy(50, 100, ON);
-  const left = Math.round(balanceOf(scenario) * 100);
-  const of = { kind: 'adjust', atMs: scenario.nowMs, account: ALICE } as const;
-  scenario.engine.command({ ...of, amountCents: 3 - left });
-  chargeBy(scenario, line({ maker: '1' }));
-  scenario.quote(WIN, 45, 50);
-  // 25.00 by the new table; 1.75 is held, and 3 cents are left.
-  t.like(scenario.account(), { balanceDollars: 0, heldDollars: 0, openStakeDollars: 50 });
+  for (const netting of [null, 'net'] as const) {
+    const scenario = createScenario(TOP);
+    chargeBy(scenario, line({ taker: '0.07', maker: '0' }));
+    scenario.quote(WIN, 40, 70);
+    scenario.limitBuy(50, 100, { ...ON, netting });
+    const left = Math.round(balanceOf(scenario) * 100);
+    const of = { kind: 'adjust', atMs: scenario.nowMs, account: ALICE } as const;
+    scenario.engine.command({ ...of, amountCents: 3 - left });
+    chargeBy(scenario, line({ maker: '1' }));
+    scenario.quote(WIN, 45, 50);
+    // 25.00 by the new table; 1.75 is held, and 3 cents are left.
+    t.like(scenario.account(), { balanceDollars: 0, heldDollars: 0, openStakeDollars: 50 });
+    t.deepEqual(scenario.engine.conservation(), []);
+  }
 });
 
 scenarioTest('M15, M16: makers are given rebates, which no hold expects', (t, createScenario) => {

@@ -2,7 +2,11 @@
 import test from 'ava';
 import fc from 'fast-check';
 import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';
+import { ByteReader } from '../../../engine/format/bytes.ts';
+import { readFact } from '../../../engine/format/fact-layouts.ts';
+import type { Fact } from '../../../engine/rules/facts.ts';
 import type { PlaceOrder } from '../../../engine/rules/messages.ts';
+import { createEngineScenario, WIN } from '../../model/scenario.ts';
 import { shareOf } from '../../model/seeds.ts';
 import { AWAY, CATALOG, HOME, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
@@ -64,3 +68,27 @@ for (const fillModel of FILL_MODELS) {
     );
   });
 }
+
+test('T187: a resting order is told the levels that it took, if it took several', (t) => {
+  const config = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel: 'book_depth' } as const;
+  const engine = createMemoryEngine(config);
+  const scenario = createEngineScenario({ fillModel: 'book_depth' }, () => engine);
+  scenario.book(WIN, [[30, 10]], [[50, 100]]);
+  scenario.limitBuy(45, 40);
+  scenario.nowMs += 5;
+  const levels: [number, number][] = [
+    [42, 10],
+    [44, 20],
+  ];
+  scenario.book(WIN, [[30, 10]], levels);
+  scenario.nowMs += 5;
+  scenario.book(WIN, [[30, 10]], [[43, 10]]);
+  const notes = engine.records().flatMap(({ payload }) => {
+    const from = new ByteReader(payload);
+    const facts: Fact[] = [];
+    while (!from.isAtEnd) facts.push(readFact(from));
+    return facts.filter(({ kind }) => kind === 'fill_noted');
+  });
+  t.is(notes.length, 1, 'one level says no more than its fill');
+  t.like(notes[0], { role: 'maker', quoteAgeMs: 0, levels });
+});

@@ -1,6 +1,7 @@
 import test from 'ava';
-import { FollowedLevels } from '../../../engine/rules/followed-levels.ts';
+import { FollowedLevels, TakenPlaces } from '../../../engine/rules/followed-levels.ts';
 import type { LevelsTick, LevelTick } from '../../../engine/rules/messages.ts';
+import { orderRow } from '../fixtures.ts';
 
 const EPOCH = 1;
 
@@ -65,4 +66,49 @@ test('a past market has no book, and its place is empty for the next', (t) => {
     [4_000, 7],
     [4_050, 7],
   ] as never);
+});
+
+/** What a print of a decrease gives back at a time: order, turn and hundredths. */
+function givenBack(taken: TakenPlaces, decrease: number, atMs: number): number[][] {
+  const given: number[][] = [];
+  taken.giveBack(decrease, atMs, (...of) => given.push(of));
+  return given;
+}
+
+test('T149: each of many decreases gives back what it took, once, for a second', (t) => {
+  const taken = new TakenPlaces();
+  for (let decrease = 1; decrease <= 9; decrease++) {
+    for (const order of [1, 2]) {
+      taken.note(decrease, 10 * decrease, orderRow(order), 7, decrease * order);
+    }
+  }
+  for (const decrease of [9, 1, 5, 4, 8]) {
+    t.deepEqual(givenBack(taken, decrease, 100), [
+      [1, 7, decrease],
+      [2, 7, decrease * 2],
+    ]);
+    t.deepEqual(givenBack(taken, decrease, 100).flat().at(-1), 0, 'once');
+  }
+  t.deepEqual(givenBack(taken, 10, 100), []);
+  t.deepEqual(givenBack(taken, 7, 1_071), [], 'a second later');
+  t.deepEqual(givenBack(taken, 6, 1_060).length, 2, 'not a second later');
+});
+
+test('T149: decreases of the last second are remembered, however many came before', (t) => {
+  const taken = new TakenPlaces();
+  const noteAll = (from: number, end: number, atMs: number) => {
+    for (let decrease = from; decrease < end; decrease++) {
+      taken.note(decrease, atMs, orderRow(3), 0, decrease);
+    }
+  };
+  const has = (from: number, end: number, atMs: number) => {
+    for (let decrease = from; decrease < end; decrease++) {
+      t.deepEqual(givenBack(taken, decrease, atMs), [[3, 0, decrease]]);
+    }
+  };
+  noteAll(0, 50, 0);
+  noteAll(50, 70, 2_000);
+  has(50, 70, 2_000);
+  noteAll(70, 300, 2_500);
+  has(70, 300, 3_500);
 });

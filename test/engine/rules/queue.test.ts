@@ -1,6 +1,8 @@
 /** The queue fill model by example; sizes and places are in hundredths of a contract. */
 import test from 'ava';
+import type { FactSink } from '../../../engine/rules/fact-sink.ts';
 import type { LevelChange } from '../../../engine/rules/messages.ts';
+import { noteMovedPlaces } from '../../../engine/rules/queue-fills.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
 import {
   ALICE,
@@ -516,6 +518,24 @@ test('T154: the log alone leads to the same places', (t) => {
   const noted = Array.from(queue.orders(), (order) => queue.noted(order));
   t.deepEqual(noted, [{ aheadE2: 0, partE2: 20 }]);
   t.is(state.orders.live, 1);
+});
+
+test('T154: places that have moved are noted before an end, a few at once', (t) => {
+  const { engine, scenario } = queued();
+  for (const contracts of [5, 5]) scenario.limitBuy(40, contracts);
+  scenario.tick(print(1));
+  const state = engine.state();
+  const noted: number[] = [];
+  const facts: FactSink = {
+    ...{ record: 0, offset: 0 },
+    add: (_, event) => void noted.push((event as { order: number }).order),
+  };
+  t.true(noteMovedPlaces(state, facts, 2));
+  t.is(noted.length, 2);
+  t.false(noteMovedPlaces(state, facts, 2));
+  t.deepEqual(noted, [...state.queue.orders()]);
+  t.false(noteMovedPlaces(state, facts, 2));
+  t.is(noted.length, 3);
 });
 
 test('W95: a server of another model keeps nothing of levels', (t) => {

@@ -164,6 +164,16 @@ test('T230, T231: accounts in two shards do not take the same contracts', (t) =>
   for (const shard of shards) t.deepEqual(shard.conservation(), []);
 });
 
+test('T232: also a shard that is late sees that a level went away and came back', (t) => {
+  const { shards, ask } = twoShards();
+  shards[0]!.tick(quoteTick(FORTY));
+  t.is(ask(0, 100), 'executed');
+  for (const over of [{}, { yesAskCents: 44, atMs: NOON_MS + 10 }, { atMs: NOON_MS + 20 }]) {
+    shards[1]!.tick(quoteTick({ ...FORTY, ...over }));
+  }
+  t.is(ask(1, 100), 'executed');
+});
+
 test('T231: an order that another shard was faster than is decided again', (t) => {
   const { shards, ask, tick } = twoShards();
   tick(quoteTick(FORTY));

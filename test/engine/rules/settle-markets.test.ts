@@ -216,6 +216,7 @@ scenarioTest('M9: an unknown account, and more than there is, are refused', (t, 
   };
   t.is(code(BOB, 100), 'account_not_found');
   t.is(code(ALICE, -10_000_000), 'insufficient_balance', '40 cents are held');
+  t.is(code(ALICE, -Number.MAX_SAFE_INTEGER), 'insufficient_balance', 'it can be counted (M11)');
   t.is(code(ALICE, 250), null);
   t.is(scenario.account().adjustmentsInRunDollars, 2.5);
   t.is(scenario.account().pnlSinceResetDollars, 0);

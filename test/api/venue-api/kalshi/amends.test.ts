@@ -90,7 +90,9 @@ test.serial('A227: an order that a request names otherwise is not changed', asyn
   }
   const renamed = await amend({ client_order_id: 'first', updated_client_order_id: 'second' });
   t.is(renamed.status, 200, JSON.stringify(renamed.json));
-  t.is((await amend({ client_order_id: 'second' })).status, 200);
+  for (const client_order_id of ['second', 'first']) {
+    t.is((await amend({ client_order_id })).status, 200);
+  }
   isRefused(t, await amend({ client_order_id: 'third' }), 400, 'invalid_parameters');
   isRefused(t, await amend({ exchange_index: 1 }), 400, 'invalid_parameters');
   for (const more of [{ market_ticker: HOME }, { exchange_index: 2 }]) {

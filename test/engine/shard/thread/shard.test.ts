@@ -54,12 +54,12 @@ test('D3: checkpoints keep up with a shard that never rests', async (t) => {
   t.like(await verifyShard(dir, 0, 1), { recordsBehind: 0, problems: [] });
 });
 
-test('N169: a leader gives its lease up after its last record, and before its checkpoint', async (t) => {
+test('N169: a leader notes places, then gives its lease up, and then writes its checkpoint', async (t) => {
   const dir = tempDir(t);
   const gauges = new ShardGauges();
   const shard = await Shard.open(
     {
-      ...{ shard: 0, fillModel: 'top_of_book', path: dir, durability: 'commit' },
+      ...{ shard: 0, fillModel: 'queue', path: dir, durability: 'commit' },
       ...{ checkpointEveryFacts: 1_000_000, quoteMaxAgeMs: 15_000, routingBandCents: 10 },
     },
     { gauges },
@@ -74,9 +74,9 @@ test('N169: a leader gives its lease up after its last record, and before its ch
       released.push([stored.at(-1), shard.lastNumber, gauges.read()?.checkpointNumber]);
     },
   });
-  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick()]);
-  shard.run([ioc(1), ioc(2)]);
-  const { lastNumber } = shard;
+  shard.run([{ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG }, quoteTick(), hundredBid]);
+  shard.run([ioc(1), placeOrder({ limitPriceCents: 20, contracts: 5 }), printed(3_000)]);
+  const lastNumber = shard.lastNumber + 1;
   await shard.close();
   t.deepEqual(released, [[lastNumber, lastNumber, 0]]);
   t.is(gauges.read()?.checkpointNumber, lastNumber);
@@ -190,12 +190,16 @@ test('a start reports what feeds said of games, and over which status of the cat
   await shard.close();
 });
 
+/** A hundred contracts are bid for at 20 cents. */
+const hundredBid: Tick = {
+  ...{ kind: 'levels', atMs: NOON_MS, source: 0, market: 0, repeats: false },
+  levels: { yes: [[2000, 10_000]], no: [] },
+};
+
 /** A shard with a bid of five contracts at 20 cents, after a hundred. */
 async function queuedShard(path: string): Promise<Shard> {
-  const on = { atMs: NOON_MS, source: 0, market: 0 };
-  const levels = { yes: [[2000, 10_000] as const], no: [] };
-  const whole: Tick = { kind: 'levels', ...on, levels, repeats: false };
-  const shard = await openShard(path, 1000, { fillModel: 'queue', ticks: [quoteTick(), whole] });
+  const ticks = [quoteTick(), hundredBid];
+  const shard = await openShard(path, 1000, { fillModel: 'queue', ticks });
   shard.run([placeOrder({ limitPriceCents: 20, contracts: 5 })]);
   return shard;
 }
