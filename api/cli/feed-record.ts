@@ -14,6 +14,7 @@ import {
 } from '../../feeds/catalog/catalog.ts';
 import { marketNumbers } from '../../feeds/catalog/market-numbers.ts';
 import { QuotingFeeds } from '../../feeds/connection/awaiting-quote.ts';
+import { wordsByVenue } from '../../feeds/connection/channel-words.ts';
 import type { Feed } from '../../feeds/connection/feed.ts';
 import { createFeedWriter, type FeedWriter } from '../../feeds/file/feed-writer.ts';
 import { type RecordingIngest, recordingIngest } from '../../feeds/file/recorder.ts';
@@ -194,7 +195,7 @@ class Part {
     // Nobody holds a trade here.
     const held = { askedVenues: new Set<Venue>(), settleOn: 'determined' } as const;
     const timed = { newSource, nowMs: Date.now, quietMs: NEVER_QUIET };
-    const parts = { ...shared, ...held, ...timed, depth: false };
+    const parts = { ...shared, ...held, ...timed, words: wordsByVenue(), depth: false };
     this.#feeds = feeds.map((feed, entry) => connectFeed(feed, entry, parts));
     this.#flush = setInterval(() => writer.flush(), FLUSH_EVERY_MS);
   }

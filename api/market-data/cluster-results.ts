@@ -1,7 +1,7 @@
 /**
  * The results of markets in a cluster. The control log has each result first, and the first one
  * counts. Every node gives it to the shards that it leads, and to all who follow results. So shards
- * that different nodes lead cannot settle one market by different results. Rules N139 to N143
+ * that different nodes lead cannot settle one market by different results. Rules N139 to N145
  * (engine/RULES.md).
  *
  *   venue, game: say ─────┬─ this node leads the control log ─ put ─┐
@@ -11,7 +11,7 @@
 
 import type { MarketNumber } from '../../engine/base/units.ts';
 import { isSameResult } from '../../engine/rules/corrections.ts';
-import type { Reply, ResultTick, Settled } from '../../engine/rules/messages.ts';
+import type { Reply, ResultTick, Settled, StatusTick } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { Log } from '../base/logger.ts';
@@ -50,6 +50,8 @@ export class ClusterResults {
   readonly #parts: ClusterResultsParts;
   /** What a venue or a game says here of markets without a result. */
   readonly #said = new Map<MarketNumber, ResultTick>();
+  /** Of those markets, the last word after the first one. */
+  readonly #saidLater = new Map<MarketNumber, ResultTick>();
   /** Of the shards and followers here: how often each market was corrected; 0: it has its first result. */
   readonly #delivered = new Map<MarketNumber, number>();
   /** Results of markets that no catalog here has listed yet. */
@@ -121,9 +123,18 @@ export class ClusterResults {
   say(tick: ResultTick): void {
     const { market } = tick;
     if (this.#delivered.has(market)) return this.#compare(tick);
-    if (this.#said.has(market)) return;
+    if (this.#said.has(market)) {
+      this.#saidLater.set(market, tick);
+      return;
+    }
     this.#said.set(market, tick);
+    this.#close(tick);
     this.#sayOne(tick);
+  }
+
+  /** Whether it has been said how the market ends, and the log has no result of it yet. */
+  isSaid(market: MarketNumber): boolean {
+    return this.#said.has(market);
   }
 
   /**
@@ -156,6 +167,15 @@ export class ClusterResults {
     if (reply?.ok === false) return reply;
     const settled = reply === null ? HAD_ITS_RESULT : (JSON.parse(reply.body) as Settled);
     return { ok: true, body: JSON.stringify({ ...settled, isNew: true }) };
+  }
+
+  /** No order trades by a known result while the log may take its time. */
+  #close({ market }: ResultTick): void {
+    const { engine, bus } = this.#parts;
+    const of = { market, atMs: engine.nowMs(), source: OPERATOR_SOURCE };
+    const closed: StatusTick = { kind: 'status', ...of, status: 'closed' };
+    engine.tick(closed);
+    bus.publish(closed);
   }
 
   #sayAll(): void {
@@ -225,9 +245,11 @@ export class ClusterResults {
     if (correction > 0) reply = await this.#correct(tick, correction);
     else if (by === 'operator') reply = await engine.settleLed(tick, null);
     bus.publish(tick);
-    const said = this.#said.get(market);
-    this.#said.delete(market);
-    if (said !== undefined) this.#compare(said);
+    for (const words of [this.#said, this.#saidLater]) {
+      const said = words.get(market);
+      words.delete(market);
+      if (said !== undefined) this.#compare(said);
+    }
     return reply;
   }
 

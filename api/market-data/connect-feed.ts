@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import type { SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { QuotingFeeds } from '../../feeds/connection/awaiting-quote.ts';
+import type { ChannelWords } from '../../feeds/connection/channel-words.ts';
 import { type Feed, openFeed } from '../../feeds/connection/feed.ts';
 import type { Ingest } from '../../feeds/ingest/ingest.ts';
 import type { AdapterOptions, SettleOn, VenueAdapter } from '../../feeds/reading/venue.ts';
@@ -26,6 +27,8 @@ type FeedParts = {
   askedVenues: ReadonlySet<Venue>;
   /** Shared by all entries. */
   quoting: QuotingFeeds;
+  /** Of each venue, shared by its entries. */
+  words(venue: Venue): ChannelWords;
   /** Whether to read all levels rather than the top alone. */
   depth: boolean;
   /** Whether to tell each change of a level; left out: no. Rule W95 (feeds/FORMATS.md). */
@@ -65,6 +68,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     held: () => parts.catalog.held(venue),
     unheld: () => parts.catalog.unheld(venue),
     othersAsk: restUrl === null && parts.askedVenues.has(venue),
+    words: parts.words(venue),
     newUnquoted: () => parts.quoting.unquotedOf(venue, entry),
     ingest: parts.ingest,
     newSource: parts.newSource,

@@ -32,7 +32,8 @@ export type FeedThreadInput = {
 
 export type ToFeedThread =
   | { kind: 'markets'; markets: MarketsToWatch }
-  | { kind: 'settled'; market: number }
+  /** `byVenue`: its venue has said so; false: an operator or a game. */
+  | { kind: 'settled'; market: number; byVenue: boolean }
   | { kind: 'held'; held: HeldMarkets }
   /** Others quote the same markets from now on, or no longer. */
   | { kind: 'others_quote'; do: boolean }

@@ -8,6 +8,7 @@ import { Endpoint } from '../../engine/ring/endpoint.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import { WatchedMarkets } from '../../feeds/catalog/watched-markets.ts';
 import { QuotingFeeds } from '../../feeds/connection/awaiting-quote.ts';
+import { wordsByVenue } from '../../feeds/connection/channel-words.ts';
 import type { Feed } from '../../feeds/connection/feed.ts';
 import { ChangedQuotes } from '../../feeds/ingest/changed-quotes.ts';
 import { ChangedStates } from '../../feeds/ingest/changed-states.ts';
@@ -62,9 +63,20 @@ class FeedThread {
     const onState = () => void setImmediate(() => this.#postStatuses());
     const catalog = this.#markets;
     const quoting = new QuotingFeeds();
+    const words = wordsByVenue();
     const askedVenues = new Set(feeds.filter((feed) => feed.restUrl).map(({ venue }) => venue));
     const ofAdapters = { depth, levels, settleOn };
-    const ofAll = { ingest, catalog, quoting, askedVenues, newSource, nowMs, onState, log: LOG };
+    const ofAll = {
+      ingest,
+      catalog,
+      quoting,
+      words,
+      askedVenues,
+      newSource,
+      nowMs,
+      onState,
+      log: LOG,
+    };
     const parts = { ...ofAll, ...ofAdapters, quietMs };
     for (const [entry, feed] of feeds.entries()) this.#feeds.push(connectFeed(feed, entry, parts));
     this.#timer = setInterval(() => {
@@ -85,6 +97,7 @@ class FeedThread {
         return;
       case 'settled':
         this.#markets.settle(message.market);
+        if (!message.byVenue) this.#states.resultGiven(message.market);
         // None of them waits for its quote any more.
         for (const feed of this.#feeds) feed.marketsChanged();
         return;

@@ -19,6 +19,7 @@ import type { BookNeeds } from './book-needs.ts';
 import { checkFeed } from './connect-feed.ts';
 import { FeedBatches } from './feed-batches.ts';
 import type { FeedThreadInput, FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
+import { OPERATOR_SOURCE } from './operator-results.ts';
 import { type SharedTime, sharedTime, timeMemory } from './shared-time.ts';
 import type { TickIntake } from './tick-intake.ts';
 
@@ -106,7 +107,9 @@ export class LiveFeeds {
   /** Tells the thread which markets to watch from now on. @returns the function that ends it */
   follow(bus: MarketBus): () => void {
     const ends = [
-      bus.subscribe(['result'], ({ market }) => this.#post({ kind: 'settled', market })),
+      bus.subscribe(['result'], ({ market, source }) => {
+        this.#post({ kind: 'settled', market, byVenue: source !== OPERATOR_SOURCE });
+      }),
       bus.subscribe(['catalog'], () => {
         this.#post({ kind: 'markets', markets: this.#markets(this.#named) });
       }),

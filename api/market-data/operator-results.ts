@@ -13,6 +13,7 @@ import {
   type Venue,
 } from '../../engine/base/units.ts';
 import type { Reply, ResultTick } from '../../engine/rules/messages.ts';
+import { parsePriceE4 } from '../../feeds/reading/decimal.ts';
 import { resultOf } from '../../feeds/reading/engine-ticks.ts';
 import { statusOrResult } from '../../feeds/venues/native/frames.ts';
 import { ApiError, invalidRequest } from '../base/errors.ts';
@@ -72,8 +73,9 @@ function placeOf(market: string): [venue: Venue, name: string] {
 const NAMED = ['yes', 'no', 'void'];
 
 function readResult(market: string, text: string) {
+  const isResult = NAMED.includes(text) || parsePriceE4(text) !== null;
   const result = NAMED.includes(text) ? { result: text } : { settlementValue: text };
-  const tick = statusOrResult(market, { status: 'resolved', ...result });
+  const tick = isResult ? statusOrResult(market, { status: 'resolved', ...result }) : '';
   if (typeof tick !== 'string' && tick.kind === 'result') return tick;
   throw invalidRequest(
     'result must be yes, no, void, or the worth of yes. A worth is 0 to 1 with at most four decimals, as 0.645',

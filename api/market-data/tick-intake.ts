@@ -1,14 +1,15 @@
 /**
  * All ticks of venues, live or played, pass here on the callers' thread before the shards get them.
- * A subscriber here gets all of them, decoded. Rules D44, D46 (engine/RULES.md).
+ * A subscriber here gets all of them, decoded. Rules D44, D46, N144 (engine/RULES.md).
  */
 
 import type { EpochMs } from '../../engine/base/units.ts';
 import { ByteWriter } from '../../engine/format/bytes.ts';
 import { ticksIn, writeMessage } from '../../engine/format/codec.ts';
-import type { ResultTick, Tick } from '../../engine/rules/messages.ts';
+import type { Tick } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
+import type { ClusterResults } from './cluster-results.ts';
 import type { VoidedGames } from './voided-games.ts';
 
 /**
@@ -24,7 +25,7 @@ export type TickIntakeOptions = {
   voids: Pick<VoidedGames, 'advance'>;
   bus: Pick<MarketBus, 'publish'>;
   /** Takes results in place of the shards, in a cluster. */
-  results: { say(result: ResultTick): void } | null;
+  results: Pick<ClusterResults, 'say' | 'isSaid'> | null;
 };
 
 export class TickIntake {
@@ -38,6 +39,7 @@ export class TickIntake {
   readonly take = (tick: Tick): void => {
     const { results } = this.#options;
     if (tick.kind === 'result' && results !== null) return results.say(tick);
+    if (this.#isOver(tick)) return;
     this.follow(tick);
     this.#options.engine.tick(tick);
   };
@@ -68,11 +70,15 @@ export class TickIntake {
   /** The cluster has results first. */
   #withoutResults(ticks: Tick[]): Tick[] {
     const { results } = this.#options;
-    if (results === null || !ticks.some(({ kind }) => kind === 'result')) return ticks;
-    return ticks.filter((tick) => {
-      if (tick.kind === 'result') results.say(tick);
-      return tick.kind !== 'result';
-    });
+    if (results === null) return ticks;
+    for (const tick of ticks) if (tick.kind === 'result') results.say(tick);
+    const isOut = (tick: Tick) => tick.kind === 'result' || this.#isOver(tick);
+    return ticks.some(isOut) ? ticks.filter((tick) => !isOut(tick)) : ticks;
+  }
+
+  /** It is the status of a market whose result is known, which the cluster does not have yet. */
+  #isOver(tick: Tick): boolean {
+    return tick.kind === 'status' && this.#options.results?.isSaid(tick.market) === true;
   }
 
   /** The same ticks; a tick gets the engine's time if its own is too early or too late. */

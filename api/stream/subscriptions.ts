@@ -2,7 +2,7 @@
 import { numberOfEvent } from '../../engine/readers/account-events.ts';
 import { invalidRequest } from '../base/errors.ts';
 import { type Channel, type ChannelEnd, endedText, gapText, type Member } from './channel.ts';
-import { CHANNELS_MAX, type Messages } from './messages.ts';
+import { CHANNELS_MAX, type Messages, ORDERS } from './messages.ts';
 
 /** `after`: an event, for the channel that can continue from there. `gap`: it was interrupted. */
 type Beginning = { after: number | null; gap: boolean };
@@ -37,6 +37,11 @@ export class Subscriptions {
     channelOf: (name: string) => Channel,
   ): void {
     const number = afterOf({ after });
+    if (number !== null && this.#channels.has(ORDERS)) {
+      throw invalidRequest(
+        'after.orders needs an unsubscribe first: orders has begun here already',
+      );
+    }
     const wanted = new Set(names.filter((name) => !this.#channels.has(name)));
     // The form of a message is checked before the subjects of its channels.
     if (this.#channels.size + wanted.size > CHANNELS_MAX) {

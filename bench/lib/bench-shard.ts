@@ -6,6 +6,8 @@ import { FactBuffer } from '../../engine/format/facts.ts';
 import { framesIn } from '../../engine/format/frame.ts';
 import { applyTick } from '../../engine/rules/apply-tick.ts';
 import { evolve } from '../../engine/rules/evolve.ts';
+import { type Clock, feedClock } from '../../engine/shard/callers/clock.ts';
+import { Shards } from '../../engine/shard/callers/shards.ts';
 import { ReplyEncoder } from '../../engine/shard/core/reply-encoder.ts';
 import type { Durability } from '../../engine/shard/store/checkpoints.ts';
 import { Shard } from '../../engine/shard/thread/shard.ts';
@@ -35,6 +37,32 @@ export function openShard(
     shard: 0,
     durability,
     checkpointEveryFacts,
+  });
+}
+
+/** Logs nothing. */
+export const SILENT = { info() {}, error() {} };
+
+/** A clock at the flow's own time, from which it derives the ids of the trades that it opens. */
+export function flowClock(flow: OrderFlow): Clock {
+  return { ...feedClock(), nowMs: () => flow.nowMs };
+}
+
+/** Durable shards of a server, each in its thread. */
+export function benchShards(
+  dataDir: string,
+  clock: Clock,
+  { shards = 1, queueDepthMax = 4000 } = {},
+): Shards {
+  return new Shards({
+    ...CORE_CONFIG,
+    dataDir,
+    shards,
+    durability: 'sync',
+    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
+    queueDepthMax,
+    clock,
+    log: SILENT,
   });
 }
 

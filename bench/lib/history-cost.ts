@@ -5,11 +5,10 @@
 import path from 'node:path';
 import { History } from '../../engine/history/history.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
-import { feedClock } from '../../engine/shard/callers/clock.ts';
-import { Shards } from '../../engine/shard/callers/shards.ts';
+import type { Shards } from '../../engine/shard/callers/shards.ts';
 import { createIngest, type IngestSession } from '../../feeds/ingest/ingest.ts';
 import { kalshiAdapter } from '../../feeds/venues/kalshi/frames.ts';
-import { CHECKPOINT_EVERY_FACTS } from './bench-shard.ts';
+import { benchShards, flowClock, SILENT } from './bench-shard.ts';
 import { ASK_CENTS, BID_CENTS, catalogOf } from './catalog.ts';
 import { CORE_CONFIG } from './core-state.ts';
 import { deltaFrame, kalshiBook, snapshotFrame } from './kalshi-frames.ts';
@@ -35,7 +34,6 @@ const FRAMES_A_MS = 10;
 /** Frames every so many orders: about 2,000 a second if orders follow without a pause. */
 const FRAMES_A_BURST = 20;
 const ORDERS_A_BURST = 300;
-const SILENT = { info() {}, error() {} };
 
 type World = {
   engine: Shards;
@@ -144,17 +142,8 @@ async function open(directory: string, { markets }: CostSizes): Promise<World> {
   const flow = new OrderFlow({
     ...{ seed: 13, accounts: 1000, markets, restingMax: 20_000, positionsMax: 20_000 },
   });
-  const clock = { ...feedClock(), nowMs: () => flow.nowMs };
-  const engine = new Shards({
-    ...CORE_CONFIG,
-    dataDir: directory,
-    shards: 1,
-    durability: 'sync',
-    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
-    queueDepthMax: WAITING * 4,
-    clock,
-    log: SILENT,
-  });
+  const clock = flowClock(flow);
+  const engine = benchShards(directory, clock, { queueDepthMax: WAITING * 4 });
   await engine.open();
   await engine.setCatalog(catalogOf(markets));
   for (const quote of flow.quotes()) engine.tick(quote);

@@ -6,8 +6,13 @@
 
 import type { EpochMs, Uuid } from '../../engine/base/units.ts';
 import { tradeIdOf } from '../../engine/rules/ids.ts';
-import type { CancelOrder, PlaceOrder, Tick, TradeCounting } from '../../engine/rules/messages.ts';
-import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import {
+  BLANK_ORDER,
+  type CancelOrder,
+  type PlaceOrder,
+  type Tick,
+  type TradeCounting,
+} from '../../engine/rules/messages.ts';
 import { instrumentIdOf, quoteOf } from './catalog.ts';
 import { type Random, seededRandom } from './random.ts';
 import { orderUuid, seededUuid } from './uuid.ts';
@@ -197,25 +202,14 @@ export class OrderFlow {
 
 function marketBuy(random: Random, atMs: EpochMs, account: Uuid, instrumentId: string): PlaceOrder {
   return {
-    kind: 'place',
+    ...BLANK_ORDER,
     atMs,
     account,
     orderId: orderUuid(random, atMs),
     idempotencyKey: seededUuid(random, atMs),
-    ...USUAL_TERMS,
     instrumentId,
-    ticker: null,
     side: (random.word() & 1) === 0 ? 'yes' : 'no',
     contracts: 1,
-    tradeId: null,
-    netting: null,
-    mayOpen: true,
-    mayTrade: true,
-    rejectIfLaterThanMs: null,
-    postOnly: false,
-    orderGroupId: null,
-    realism: null,
-    counting: null,
   };
 }
 

@@ -5,12 +5,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { BACKTESTS_MAX, BacktestPool } from '../../engine/backtest/pool.ts';
 import type { BacktestTask } from '../../engine/backtest/task.ts';
-import { feedClock } from '../../engine/shard/callers/clock.ts';
-import { Shards } from '../../engine/shard/callers/shards.ts';
+import type { Shards } from '../../engine/shard/callers/shards.ts';
 import { recordGames } from '../lib/backtest-history.ts';
-import { CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
+import { benchShards, flowClock, SILENT } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
-import { CORE_CONFIG } from '../lib/core-state.ts';
 import { OrderFlow } from '../lib/order-flow.ts';
 import { type Figures, ms, type Report, type Suite } from '../lib/report.ts';
 import { Latencies, spreadOf } from '../lib/stats.ts';
@@ -21,7 +19,6 @@ export type BacktestSizes = { games: number; runs: number; orders: number; round
 const MARKETS = 100;
 /** Orders are sent at this pace, whatever happens to earlier ones. */
 const ORDER_EVERY_MS = 4;
-const SILENT = { info() {}, error() {} };
 
 export const backtest: Suite<BacktestSizes> = {
   name: 'backtest',
@@ -87,16 +84,7 @@ async function ordersBeside(pool: BacktestPool, task: BacktestTask, sizes: Backt
   const flow = new OrderFlow({
     ...{ seed: 13, accounts: 1000, markets: MARKETS, restingMax: 20_000, positionsMax: 20_000 },
   });
-  const engine = new Shards({
-    ...CORE_CONFIG,
-    dataDir: directory,
-    shards: 1,
-    durability: 'sync',
-    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
-    queueDepthMax: 4000,
-    clock: { ...feedClock(), nowMs: () => flow.nowMs },
-    log: SILENT,
-  });
+  const engine = benchShards(directory, flowClock(flow));
   const [without, beside] = [new Latencies(), new Latencies()];
   try {
     await engine.open();

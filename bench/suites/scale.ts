@@ -4,11 +4,9 @@
  * with one listener and two.
  */
 import path from 'node:path';
-import { feedClock } from '../../engine/shard/callers/clock.ts';
-import { Shards } from '../../engine/shard/callers/shards.ts';
-import { CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
+import type { Shards } from '../../engine/shard/callers/shards.ts';
+import { benchShards, flowClock } from '../lib/bench-shard.ts';
 import { catalogOf } from '../lib/catalog.ts';
-import { CORE_CONFIG } from '../lib/core-state.ts';
 import { Generator, type LoadGenerator, type Measured } from '../lib/generator.ts';
 import { openMarket } from '../lib/http-market.ts';
 import { answersOf } from '../lib/http-report.ts';
@@ -202,17 +200,8 @@ const HEARTBEAT_EVERY_MS = 50;
 async function measure(shards: number, sizes: ScaleSizes): Promise<Round[]> {
   const dir = tempDir();
   const flow = new OrderFlow(sizes.flow);
-  const engine = new Shards({
-    ...CORE_CONFIG,
-    dataDir: dir,
-    shards,
-    durability: 'sync',
-    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
-    queueDepthMax: sizes.waitingByShard * 4,
-    // The flow's own time, from which it derives the ids of the trades that it opens.
-    clock: { ...feedClock(), nowMs: () => flow.nowMs },
-    log: { info() {}, error() {} },
-  });
+  const queueDepthMax = sizes.waitingByShard * 4;
+  const engine = benchShards(dir, flowClock(flow), { shards, queueDepthMax });
   try {
     await engine.open();
     await engine.setCatalog(catalogOf(sizes.flow.markets));

@@ -5,12 +5,10 @@
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { MarketNumber } from '../../engine/base/units.ts';
-import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
-import { feedClock } from '../../engine/shard/callers/clock.ts';
-import { Shards } from '../../engine/shard/callers/shards.ts';
-import { CHECKPOINT_EVERY_FACTS } from '../lib/bench-shard.ts';
+import { BLANK_ORDER } from '../../engine/rules/messages.ts';
+import type { Shards } from '../../engine/shard/callers/shards.ts';
+import { benchShards, flowClock } from '../lib/bench-shard.ts';
 import { catalogOf, instrumentIdOf, quoteOf } from '../lib/catalog.ts';
-import { CORE_CONFIG } from '../lib/core-state.ts';
 import { OrderFlow } from '../lib/order-flow.ts';
 import { seededRandom } from '../lib/random.ts';
 import { count, mib, ms, type Report, type Suite } from '../lib/report.ts';
@@ -27,7 +25,6 @@ const TRADES_AN_ACCOUNT = 500;
 const TOGETHER = 1000;
 /** Orders are sent at this pace, whatever happens to earlier ones. */
 const ORDER_EVERY_MS = 4;
-const SILENT = { info() {}, error() {} };
 
 export const settlement: Suite<SettleSizes> = {
   name: 'settle',
@@ -42,16 +39,7 @@ async function run(sizes: SettleSizes, progress: (line: string) => void): Promis
   const flow = new OrderFlow({
     ...{ seed: 16, accounts: 1000, markets: MARKETS, restingMax: 20_000, positionsMax: 20_000 },
   });
-  const engine = new Shards({
-    ...CORE_CONFIG,
-    dataDir: directory,
-    shards: 1,
-    durability: 'sync',
-    checkpointEveryFacts: CHECKPOINT_EVERY_FACTS,
-    queueDepthMax: 4000,
-    clock: { ...feedClock(), nowMs: () => flow.nowMs },
-    log: SILENT,
-  });
+  const engine = benchShards(directory, flowClock(flow));
   try {
     await engine.open();
     await engine.setCatalog(catalogOf(MARKETS + 1));
@@ -144,25 +132,9 @@ async function openTrades(engine: Shards, flow: OrderFlow, trades: number): Prom
     const placed = Array.from({ length: Math.min(TOGETHER, trades - opened) }, (_, at) => {
       if ((opened + at) % TRADES_AN_ACCOUNT === 0) account = seededUuid(random, atMs);
       return engine.call(account, {
-        ...USUAL_TERMS,
-        ...{ kind: 'place', atMs, account, action: 'buy', type: 'market', side: 'yes' },
+        ...BLANK_ORDER,
+        ...{ atMs, account, side: 'yes', contracts: 1, instrumentId: instrumentIdOf(SETTLED) },
         ...{ orderId: seededUuid(random, atMs), idempotencyKey: `open-${opened + at}` },
-        ...{
-          instrumentId: instrumentIdOf(SETTLED),
-          ticker: null,
-          contracts: 1,
-          tradeId: null,
-          netting: null,
-        },
-        ...{
-          mayOpen: true,
-          mayTrade: true,
-          rejectIfLaterThanMs: null,
-          postOnly: false,
-          orderGroupId: null,
-          realism: null,
-          counting: null,
-        },
       });
     });
     for (const reply of await Promise.all(placed)) {

@@ -30,8 +30,12 @@ import { FeeTable } from '../rules/fee-table.ts';
 import { noteTaken } from '../rules/fill-notes.ts';
 import type { FinishedRecords } from '../rules/finished-records.ts';
 import { isTradeOf } from '../rules/ids.ts';
-import type { Command, MarketResult, PlaceOrder } from '../rules/messages.ts';
-import { USUAL_TERMS } from '../rules/order-terms.ts';
+import {
+  BLANK_ORDER,
+  type Command,
+  type MarketResult,
+  type PlaceOrder,
+} from '../rules/messages.ts';
 import { PRESETS, type Realism } from '../rules/realism.ts';
 import type { RejectionCode } from '../rules/rejections.ts';
 import type { ShardState } from '../rules/state.ts';
@@ -161,25 +165,12 @@ export class PaperAccount {
   #order(atMs: EpochMs): PlaceOrder {
     const number = ++this.#orders;
     return {
-      ...USUAL_TERMS,
-      kind: 'place',
+      ...BLANK_ORDER,
       atMs,
       account: ACCOUNT,
       orderId: orderIdOf(atMs, number),
       idempotencyKey: String(number),
-      instrumentId: null,
-      ticker: null,
-      side: null,
-      contracts: null,
-      tradeId: null,
-      netting: null,
-      mayOpen: true,
-      mayTrade: true,
-      rejectIfLaterThanMs: null,
-      postOnly: false,
-      orderGroupId: null,
       realism: this.#realism,
-      counting: null,
     };
   }
 

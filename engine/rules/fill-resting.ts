@@ -32,11 +32,11 @@ export function fillMarkets(
   atMs: EpochMs,
   facts: FactSink,
 ): void {
-  if (state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, facts);
+  const hasRouted = markets.some(({ routedBooks }) => routedBooks.length > 0);
+  if (hasRouted || state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, facts);
   // No fill reduces another, so each book fills independently. Ids of trades have their order (T7).
-  for (const market of inNumberOrder(markets)) {
-    if (market.book !== null) fillBook(state, market.book, atMs, facts);
-    for (const book of market.routedBooks) fillBook(state, book, atMs, facts);
+  for (const { book } of inNumberOrder(markets)) {
+    if (book !== null) fillBook(state, book, atMs, facts);
   }
 }
 
@@ -69,8 +69,8 @@ function prefetchOwners(state: ShardState, orders: readonly OrderRow[]): void {
 type Reached = { book: Book; price: BookPrice; side: Side; orders: readonly OrderRow[] };
 
 /**
- * Fills across the books of a market, because their orders compete for the same sizes. The fills of
- * an account must not depend on which books this shard has, or on the order in which it made them.
+ * Fills across the books of a market. The fills and the ids of an account's trades must not depend
+ * on which books this shard has, or on the order in which it made them. Rules T48, T66.
  */
 function fillInOrder(
   state: ShardState,
@@ -96,12 +96,17 @@ function isMarketAwaited(state: ShardState, { book, routedBooks }: Market): bool
 
 type ReachedOrder = { reached: Reached; order: OrderRow };
 
-/** One home market after another; in each, orders that wait for the yes ask are first. */
+/**
+ * One home market after another; in each, the plain book first if no fill takes from another, and
+ * then orders that wait for the yes ask.
+ */
 function byPriceAndTime(state: ShardState, a: ReachedOrder, b: ReachedOrder): number {
   const { orders } = state;
   const { book, side } = a.reached;
-  const { market } = b.reached.book;
+  const { market, routed } = b.reached.book;
   if (book.market !== market) return book.market.number - market.number;
+  const isPlain = book.routed === null;
+  if (!state.fillModel.sharesSizes && isPlain !== (routed === null)) return isPlain ? -1 : 1;
   if (side !== b.reached.side) return side === 'yes' ? -1 : 1;
   const byPriceLevel = priceLevelOf(orders, b.order) - priceLevelOf(orders, a.order);
   return byPriceLevel || priorityOf(state, a.order) - priorityOf(state, b.order);

@@ -24,7 +24,7 @@ import type { CatalogChange } from './catalog-change.ts';
 import type { Catalog } from './catalog-entries.ts';
 import type { FeeEntry } from './fees.ts';
 import type { TradeLimitsLeft } from './limits-left.ts';
-import type { OrderTerms } from './order-terms.ts';
+import { type OrderTerms, USUAL_TERMS } from './order-terms.ts';
 import type { Realism } from './realism.ts';
 import type { RejectionCode } from './rejections.ts';
 
@@ -269,6 +269,25 @@ export type PlaceOrder = OrderTerms & {
  * How a buy nets what the account holds of the other side. `net`: it closes that first, and then
  * opens. `close`: it closes, and opens nothing. Rules T190, T191 (engine/RULES.md).
  */
+/** A placement that names nothing yet: usual terms, no instrument and no trade, bound by nothing. */
+export const BLANK_ORDER: Omit<PlaceOrder, 'atMs' | 'account' | 'orderId' | 'idempotencyKey'> = {
+  ...USUAL_TERMS,
+  kind: 'place',
+  instrumentId: null,
+  ticker: null,
+  side: null,
+  contracts: null,
+  tradeId: null,
+  netting: null,
+  postOnly: false,
+  orderGroupId: null,
+  mayOpen: true,
+  mayTrade: true,
+  rejectIfLaterThanMs: null,
+  realism: null,
+  counting: null,
+};
+
 export const NETTINGS = ['net', 'close'] as const;
 export type Netting = (typeof NETTINGS)[number];
 

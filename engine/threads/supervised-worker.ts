@@ -1,9 +1,10 @@
 /**
  * A thread beside the shards that is started again when it fails, and the questions that wait for
- * its answers. Rules D10, D60, Y1, Z12 (engine/RULES.md), A95 (api/RULES.md).
+ * its answers. Rules D10, D60, D105, Y1, Z12 (engine/RULES.md), A95 (api/RULES.md).
  */
 import { Worker } from 'node:worker_threads';
 import { invariant } from '../base/invariant.ts';
+import { HeapWatch, isOfHeap, nodeLimits } from './heap-watch.ts';
 import type { Log } from './logger.ts';
 import { PendingRequests } from './pending-requests.ts';
 import { Restarts } from './restarts.ts';
@@ -23,8 +24,8 @@ export type SupervisedWorkerOptions<From> = {
   /** The process may end while this thread runs. */
   isUnref?: boolean;
   /**
-   * A thread that needs more memory is ended, and its questions are refused with `over`. A question
-   * caused this, and not the thread.
+   * A thread that uses more memory during a question is ended, and its questions are refused with
+   * `over`. A question caused this, and not the thread.
    */
   heap?: { mib: number; over: Unavailable };
   /**
@@ -49,11 +50,6 @@ export type SupervisedWorkerOptions<From> = {
 
 /** V8's own bound is 48. */
 const QUIET_YOUNG_MIB = 6;
-/**
- * At a full heap, Node adds 16 MiB in which the thread ends. If more young objects than that
- * survived one collection, the whole process would end. At most two thirds of them survive.
- */
-const FULL_YOUNG_MIB = 12;
 
 export class SupervisedWorker<To extends { kind: string }, From> {
   readonly #options: SupervisedWorkerOptions<From>;
@@ -73,6 +69,8 @@ export class SupervisedWorker<To extends { kind: string }, From> {
   /** The failure of the last thread; null: another one has opened. */
   #failure: Error | null = null;
   #idle: NodeJS.Timeout | null = null;
+  /** Of the last thread; null: its heap has no limit of its own. */
+  #watch: HeapWatch | null = null;
 
   constructor(options: SupervisedWorkerOptions<From>) {
     this.#options = options;
@@ -86,13 +84,15 @@ export class SupervisedWorker<To extends { kind: string }, From> {
       // The present environment, so that NODE_OPTIONS set while the process ran counts too.
       env: process.env,
       resourceLimits: {
-        ...(heap === undefined
-          ? {}
-          : { maxOldGenerationSizeMb: heap.mib, maxYoungGenerationSizeMb: FULL_YOUNG_MIB }),
+        ...(heap === undefined ? {} : nodeLimits(heap.mib)),
         ...(isQuiet === true ? { maxYoungGenerationSizeMb: QUIET_YOUNG_MIB } : {}),
       },
     });
     this.#worker = worker;
+    this.#watch =
+      heap === undefined
+        ? null
+        : new HeapWatch(worker, heap.mib, (error) => this.#failed(worker, error));
     this.#starts++;
     if (isUnref) worker.unref();
     this.#fault = null;
@@ -103,7 +103,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     worker.on('error', (error) => this.#failed(worker, error as Error));
     worker.on('exit', (code) => this.#ended(worker, code));
     started?.();
-    this.#waitIdle();
+    this.#attend();
   }
 
   /** Starts the first thread, for a host that needs none before its first question. */
@@ -158,18 +158,18 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     if (this.#isAtRest) this.start();
     if (!this.isUp) return Promise.reject(this.#refusal);
     const answer = this.#waiting.ask<A>((id) => this.post(messageOf(id)));
-    this.#waitIdle();
+    this.#attend();
     return answer;
   }
 
   answered(id: number, answer: unknown): void {
     this.#waiting.resolve(id, answer);
-    this.#waitIdle();
+    this.#attend();
   }
 
   refused(id: number, error: Error): void {
     this.#waiting.reject(id, error);
-    this.#waitIdle();
+    this.#attend();
   }
 
   /** Ends a thread that cannot work, as if it had failed. */
@@ -187,7 +187,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     this.#worker = null;
     this.#stopped = Promise.all([this.#stopped, worker.terminate()]);
     this.#waiting.rejectAll(reason);
-    this.#waitIdle();
+    this.#attend();
   }
 
   /**
@@ -203,7 +203,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
   async #close(last: To | null, withinMs?: number): Promise<void> {
     this.#isClosing = true;
     this.#restarts.cancel();
-    this.#waitIdle();
+    this.#attend();
     await this.#stopped;
     const worker = this.#worker;
     if (worker === null) return;
@@ -223,9 +223,11 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     return isNone && idleMs !== undefined && !this.#restarts.isWaiting;
   }
 
-  /** Counts the time without a question from now on, if there is none. */
-  #waitIdle(): void {
+  /** Watches the heap during questions. Without one, counts the time without from now on. */
+  #attend(): void {
     const { idleMs } = this.#options;
+    if (this.#waiting.size > 0 && this.#worker !== null) this.#watch?.begin();
+    else this.#watch?.end();
     if (idleMs === undefined) return;
     if (this.#idle !== null) clearTimeout(this.#idle);
     this.#idle = null;
@@ -259,7 +261,7 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     }
     this.#worker = null;
     this.#waiting.rejectAll(this.#refusal);
-    this.#waitIdle();
+    this.#attend();
     if (this.#isClosing) return;
     const failure = this.#fault;
     invariant(failure !== null, 'a thread ended without a reason');
@@ -268,8 +270,4 @@ export class SupervisedWorker<To extends { kind: string }, From> {
     if (!this.#isClosing && !isRestartedByHost)
       this.#restarts.later(failure.message, () => this.start());
   }
-}
-
-function isOfHeap(error: Error): boolean {
-  return (error as NodeJS.ErrnoException).code === 'ERR_WORKER_OUT_OF_MEMORY';
 }

@@ -6,6 +6,7 @@ import type { EpochMs, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { Ingest, IngestSession } from '../ingest/ingest.ts';
 import type { FrameReading, VenueAdapter } from '../reading/venue.ts';
 import type { Unquoted } from './awaiting-quote.ts';
+import type { ChannelWords } from './channel-words.ts';
 import { openConnection } from './connection.ts';
 import { ConnectionCounter } from './connection-counts.ts';
 import type { ConnectionTiming } from './connection-options.ts';
@@ -36,6 +37,8 @@ export type FeedOptions = {
   unheld?(): ReadonlyMap<string, boolean>;
   /** Another feed of the venue has a REST API. */
   othersAsk?: boolean;
+  /** The words of the venue's channels, shared by its feeds; left out: there is one feed. */
+  words?: ChannelWords;
   ingest: Ingest;
   /** A number for a source of ticks that no other has. */
   newSource(): SourceNumber;
@@ -229,8 +232,10 @@ class VenueFeed implements Feed {
     this.marketsChanged();
   }
 
-  #statesBy({ stateRequests: requests, tellsResults }: VenueAdapter): StatusPoller {
-    const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
+  #statesBy(adapter: VenueAdapter): StatusPoller {
+    const { stateRequests: requests, tellsResults, mayAmend, repeatsStatus } = adapter;
+    const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs, words } =
+      this.#options;
     if (requests !== null && restUrl === null) {
       log.info({ venue }, 'no restUrl: results during a lost connection are not asked for');
     }
@@ -242,7 +247,7 @@ class VenueFeed implements Feed {
     return new StatusPoller({
       base: restUrl,
       requests,
-      tellsResults,
+      ...{ tellsResults, mayAmend, repeatsStatus },
       held: this.#options.held ?? (() => NOTHING_HELD),
       unheld: this.#options.unheld ?? (() => NOTHING_HELD),
       othersAsk: this.#options.othersAsk ?? false,
@@ -252,6 +257,7 @@ class VenueFeed implements Feed {
         for (const { connection } of this.#slots) connection?.learned(ticks);
       },
       log,
+      ...(words === undefined ? {} : { words }),
       ...(askAgainMs === undefined ? {} : { againMs: askAgainMs }),
     });
   }

@@ -1,7 +1,7 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91, W102 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102, W104 to W107 (feeds/FORMATS.md).
  */
 
 import type {
@@ -11,6 +11,7 @@ import type {
   VenueAdapter,
   VenueTick,
 } from '../reading/venue.ts';
+import { ChannelWords } from './channel-words.ts';
 import { safeUrlOf } from './endpoint.ts';
 import { type AskOptions, askRest } from './rest.ts';
 
@@ -32,6 +33,12 @@ export type MissedStatesOptions = {
   requests: VenueAdapter['stateRequests'];
   /** Whether the venue's channel tells each result. */
   tellsResults: boolean;
+  /** Whether the venue may change a result that it told. */
+  mayAmend?: boolean;
+  /** Whether the frames of its channel repeat the status of their market. */
+  repeatsStatus?: boolean;
+  /** The words of the channels of the venue, shared by its feeds; left out: there is one feed. */
+  words?: ChannelWords;
   /** The markets that accounts hold or have orders on; true: it may be over by the catalog. */
   held(): ReadonlyMap<string, boolean>;
   /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
@@ -51,10 +58,14 @@ export class StatusPoller {
   readonly #abort = new AbortController();
   /** Asked for while a round is under way, or to be asked for again. */
   #waiting = new Set<string>();
-  /** Statuses that arrived by the connection after the question: newer than the answer. */
-  readonly #changed = new Set<string>();
-  /** Markets that the channel has closed. An answer may be older, so it opens none of them. */
-  readonly #closed = new Set<string>();
+  readonly #words: ChannelWords;
+  /** The place in the channels' words at which the questions under way began. */
+  #askedPlace = 0;
+  /** Markets that an answer of the same round has closed. */
+  readonly #closedHere = new Set<string>();
+  /** Markets whose result is from before the start. The venue may have changed it meanwhile. */
+  readonly #unsure = new Set<string>();
+  readonly #met = new Set<string>();
   /** Markets that have stopped and have no result yet. */
   readonly #stopped = new Set<string>();
   /** Markets whose result the venue may still change. */
@@ -76,6 +87,7 @@ export class StatusPoller {
 
   constructor(options: MissedStatesOptions) {
     this.#options = options;
+    this.#words = options.words ?? new ChannelWords();
     const everyMs = (options.againMs ?? AGAIN_MS) / LOOKS;
     this.#looks = setInterval(() => this.#askHeld(), everyMs);
     this.#looks.unref();
@@ -84,8 +96,18 @@ export class StatusPoller {
   /** Asks for these markets now, or after the markets that are asked for already. */
   ask(markets: readonly string[]): void {
     if (!this.#canAsk) return;
-    for (const market of markets) this.#waiting.add(market);
+    for (const market of markets) {
+      this.#waiting.add(market);
+      this.#meet(market);
+    }
     if (!this.#isAsking && !this.#abort.signal.aborted) void this.#askAll();
+  }
+
+  /** A market that has its result already when it is first heard of. */
+  #meet(market: string): void {
+    if (!this.#options.mayAmend || this.#met.has(market)) return;
+    this.#met.add(market);
+    if (!this.#options.isOpen(market)) this.#unsure.add(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -121,6 +143,7 @@ export class StatusPoller {
 
   /** The ticks that arrived by a connection. */
   saw(ticks: readonly VenueTick[]): void {
+    const { repeatsStatus = false } = this.#options;
     for (const tick of ticks) {
       if (tick.kind === 'book') {
         if (tick.yesBid === null || tick.yesAsk === null) this.#priced.delete(tick.market);
@@ -128,9 +151,7 @@ export class StatusPoller {
         continue;
       }
       if (tick.kind !== 'status' && tick.kind !== 'result') continue;
-      if (this.#isAsking) this.#changed.add(tick.market);
-      if (tick.kind === 'status' && tick.status === 'closed') this.#closed.add(tick.market);
-      else this.#closed.delete(tick.market);
+      if (!repeatsStatus) this.#words.saw(tick);
       this.#follow(tick);
     }
   }
@@ -204,10 +225,12 @@ export class StatusPoller {
     const failed = new Set<string>();
     while (this.#waiting.size > 0) {
       const markets = [...this.#waiting].filter((market) => {
-        return this.#options.isOpen(market) || this.#provisional.has(market);
+        if (this.#options.isOpen(market) || this.#provisional.has(market)) return true;
+        return this.#unsure.has(market);
       });
       this.#waiting.clear();
-      this.#changed.clear();
+      this.#askedPlace = this.#words.place;
+      this.#closedHere.clear();
       await this.#askRound(markets, failed);
     }
     this.#isAsking = false;
@@ -244,19 +267,35 @@ export class StatusPoller {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askSome));
-    for (const market of markets) this.#unnamed.delete(market);
+    for (const market of markets) {
+      this.#unnamed.delete(market);
+      if (!failed.has(market)) this.#unsure.delete(market);
+    }
     for (const market of silent) this.#unnamed.add(market);
   }
 
   #take(ticks: readonly StateTick[]): void {
     if (this.#abort.signal.aborted) return;
-    const news = ticks.filter((tick) => {
-      const { kind, market } = tick;
-      const opens = kind === 'status' && tick.status !== 'closed' && this.#closed.has(market);
-      return kind === 'result' || !(opens || this.#changed.has(market));
-    });
+    for (const tick of ticks) {
+      if (tick.kind === 'status' && tick.status === 'closed') this.#closedHere.add(tick.market);
+    }
+    const news = ticks.filter((tick) => this.#isNews(tick));
     for (const tick of news) this.#follow(tick);
     this.#options.take(news);
+  }
+
+  /** Whether nothing says that the answer is older than the market's state as it is known. */
+  #isNews(tick: StateTick): boolean {
+    const { kind, market } = tick;
+    if (kind === 'result') {
+      if (!this.#words.isDoubted(market, this.#askedPlace)) return true;
+      // The result that is doubted, or the one after the doubt: the next answer tells.
+      this.#waiting.add(market);
+      return false;
+    }
+    if (this.#words.isNewer(market, this.#askedPlace)) return false;
+    const opens = kind === 'status' && tick.status !== 'closed';
+    return !opens || !(this.#words.hasClosed(market) || this.#closedHere.has(market));
   }
 
   /** A stopped market gets a result some time, and not every venue announces it. */
@@ -276,7 +315,7 @@ export class StatusPoller {
   #note(tick: Exclude<StateTick, ClosingTick>): void {
     const { market } = tick;
     if (tick.kind === 'result') {
-      this.#closed.delete(market);
+      this.#words.ended(market);
       this.#unusable.delete(market);
       this.#doubts.delete(market);
       this.#priced.delete(market);

@@ -20,6 +20,7 @@ export type FileReadOptions = Pick<AdapterOptions, 'depth' | 'levels' | 'settleO
 export class FileAdapter implements FrameReader {
   readonly name: AdapterName;
   readonly contractDecimals: 0 | 2;
+  readonly repeatsStatus: boolean;
   readonly #asRecording: VenueAdapter;
   readonly #asLive: VenueAdapter;
   #current: VenueAdapter;
@@ -33,6 +34,7 @@ export class FileAdapter implements FrameReader {
     this.#asRecording = createAdapter(name, {}, { ...options, recorded: true });
     this.#asLive = createAdapter(name, {}, options);
     this.contractDecimals = this.#asLive.contractDecimals;
+    this.repeatsStatus = this.#asLive.repeatsStatus;
     this.#current = this.#asRecording;
   }
 

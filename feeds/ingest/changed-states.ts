@@ -1,10 +1,10 @@
 /**
  * Passes on the states of games and markets: a few changes of one at once, then its newest once a
- * second. So a venue that keeps changing a state costs no more than its quotes. Rule W61
- * (feeds/FORMATS.md).
+ * second. So a venue that keeps changing a state costs no more than its quotes. A stop of an open
+ * market does not wait. Rules W61, W103, W108 (feeds/FORMATS.md).
  */
 
-import type { EpochMs } from '../../engine/base/units.ts';
+import type { EpochMs, MarketNumber } from '../../engine/base/units.ts';
 import type { GameTick, ResultTick, StatusTick } from '../../engine/rules/messages.ts';
 
 type StateTick = GameTick | StatusTick | ResultTick;
@@ -56,15 +56,24 @@ export class ChangedStates {
       this.#pass(state);
       Object.assign(state, { beganMs: nowMs, count: 0 });
     } else if (state.waiting.length === 0 && state.passed === value) return false;
-    if (state.count < AT_ONCE) {
+    // Only one stop a second is beyond the bound: what opens the market again has to wait.
+    if (state.count < AT_ONCE || isStop(tick, state.passed)) {
       state.count++;
       state.passed = value;
+      state.waiting = [];
+      this.#late.delete(state);
       this.#sink(tick);
       return true;
     }
     state.waiting = [...state.waiting.filter(isFinal).slice(0, 1), tick];
     this.#late.add(state);
     return false;
+  }
+
+  /** Others have given the market a result. Its venue's next word is news, even an equal one. */
+  resultGiven(market: MarketNumber): void {
+    const state = this.#states.get(`result ${market}`);
+    if (state !== undefined) state.passed = '';
   }
 
   /** Passes on the states that have waited long enough. */
@@ -118,6 +127,11 @@ function wordsOf(tick: StateTick): [key: string, value: string] {
     default:
       return tick satisfies never;
   }
+}
+
+/** Whether orders trade on until the status is passed on. */
+function isStop(tick: StateTick, passed: string): boolean {
+  return tick.kind === 'status' && tick.status !== 'open' && passed === 'open';
 }
 
 const isFinal = (tick: StateTick) => tick.kind === 'game' && tick.status === 'cancelled';

@@ -1,13 +1,19 @@
 /**
  * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
  * rounded against the trader, whole contracts. It also counts every frame that could not be used.
- * Rules B9 to B12, B14, B15, W13, W15, W75 (feeds/FORMATS.md).
+ * Rules B9 to B12, B14, B15, W13, W15, W75, W106 (feeds/FORMATS.md).
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
 
 import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
-import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../../engine/base/units.ts';
+import {
+  type EpochMs,
+  type MarketNumber,
+  marketName,
+  type SourceNumber,
+  type Venue,
+} from '../../engine/base/units.ts';
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
 import { unknownBook } from '../reading/book.ts';
 import { priceText } from '../reading/decimal.ts';
@@ -83,16 +89,17 @@ export type Ingest = {
 /** The parts of an adapter that an ingest needs. */
 export type FrameReader = Pick<
   VenueAdapter,
-  'name' | 'recorded' | 'read' | 'subscribe' | 'lose' | 'reset'
+  'name' | 'recorded' | 'repeatsStatus' | 'read' | 'subscribe' | 'lose' | 'reset'
 >;
 
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
   const counters = new IngestCounters(options.log);
   const results = new Map<MarketNumber, string>();
+  const answeredClosed = new Set<string>();
   return {
     session: (venue, adapter, source) =>
-      new VenueSession({ venue, adapter, source, options, counters, results }),
+      new VenueSession({ venue, adapter, source, options, counters, results, answeredClosed }),
     counts: () => counters.counts(),
   };
 }
@@ -105,6 +112,8 @@ type SessionParts = {
   counters: IngestCounters;
   /** The last result of each market, in words. */
   results: Map<MarketNumber, string>;
+  /** Markets that an answer has closed, if their frames repeat a status: `venue/venueMarketId`. */
+  answeredClosed: Set<string>;
 };
 
 const CONTRADICTED = 'stated best prices contradict the book';
@@ -132,6 +141,7 @@ class VenueSession implements IngestSession {
     const reading = readingOf(adapter, raw);
     const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
     if (reading.stated !== undefined) this.#compare(reading, reading.stated, atMs);
+    if (adapter.repeatsStatus) this.#keepClosed(reading);
     counters.frame(reading.type);
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
@@ -219,7 +229,28 @@ class VenueSession implements IngestSession {
   }
 
   states(ticks: readonly StateTick[], atMs: EpochMs): void {
-    for (const tick of ticks) this.#tick(tick, atMs);
+    for (const tick of ticks) {
+      this.#noteAnswer(tick);
+      this.#tick(tick, atMs);
+    }
+  }
+
+  #noteAnswer(tick: StateTick): void {
+    const { venue, adapter, answeredClosed } = this.#parts;
+    if (!adapter.repeatsStatus || tick.kind === 'closing') return;
+    const name = marketName(venue, tick.market);
+    if (tick.kind === 'status' && tick.status === 'closed') answeredClosed.add(name);
+    else answeredClosed.delete(name);
+  }
+
+  /** A status that the frame repeats takes back no end that an answer has told. */
+  #keepClosed(reading: FrameReading): void {
+    const { venue, answeredClosed } = this.#parts;
+    if (answeredClosed.size === 0) return;
+    reading.ticks = reading.ticks.filter((tick) => {
+      const opens = tick.kind === 'status' && tick.status !== 'closed';
+      return !(opens && answeredClosed.has(marketName(venue, tick.market)));
+    });
   }
 
   subscribe(markets: readonly string[]): unknown[] {

@@ -6,7 +6,7 @@ import type {
   CatalogInstrument,
   CatalogListing,
 } from '../../engine/rules/catalog-entries.ts';
-import type { PlaceOrder, QuoteTick } from '../../engine/rules/messages.ts';
+import { BLANK_ORDER, type PlaceOrder, type QuoteTick } from '../../engine/rules/messages.ts';
 import {
   ORDER_TERM_NAMES,
   ORDER_TERMS,
@@ -145,7 +145,7 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
   orders++;
   const isSell = over.action === 'sell';
   return {
-    kind: 'place',
+    ...BLANK_ORDER,
     atMs,
     account: uuidOf(1),
     orderId: uuidOf(1_000_000 + orders * 2, atMs),
@@ -153,18 +153,8 @@ export function placeOrder(over: Partial<PlaceOrder> = {}): PlaceOrder {
     ...orderTerms(over),
     placedPrivate: true,
     instrumentId: isSell || over.ticker != null ? null : AWAY,
-    ticker: null,
     side: isSell ? null : 'yes',
     contracts: isSell ? null : 10,
-    tradeId: null,
-    netting: null,
-    mayOpen: true,
-    mayTrade: true,
-    rejectIfLaterThanMs: null,
-    postOnly: false,
-    orderGroupId: null,
-    realism: null,
-    counting: null,
     ...over,
   };
 }

@@ -15,9 +15,7 @@ export function besideModel(engine: TradingEngine, options: TradingOptions): Tra
     tick(tick) {
       engine.tick(tick);
       model.tick(tick);
-      const [actual, expected] = [engine, model].map((one) =>
-        comparableEndings(one.endings(), model.bookOf),
-      );
+      const [actual, expected] = [engine, model].map((one) => comparableEndings(one.endings()));
       deepStrictEqual(actual, expected, 'orders end as in the model');
     },
     command: (command) => same(engine.command(command), model.command(command)),

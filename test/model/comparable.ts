@@ -14,16 +14,12 @@ export function readable(reply: Reply): unknown {
 
 /**
  * Orders that ended, each kind of ending in its order. Rules T45, T47, T66 and T122 give one to
- * fills, expiries and drops. Fills of different books are ordered only if they share sizes (T48).
- * No rule orders the cancels of a result (S4).
+ * fills, expiries and drops. No rule orders the cancels of a result (S4).
  */
-export function comparableEndings(
-  endings: readonly Ending[],
-  bookOf: (order: Uuid) => string,
-): Map<string, Uuid[]> {
+export function comparableEndings(endings: readonly Ending[]): Map<string, Uuid[]> {
   const ordersOf = new Map<string, Uuid[]>();
   for (const { orderId, status, reason } of endings) {
-    const how = reason === null ? `${status} on ${bookOf(orderId)}` : `${status}, ${reason}`;
+    const how = reason === null ? status : `${status}, ${reason}`;
     ordersOf.set(how, [...(ordersOf.get(how) ?? []), orderId]);
   }
   ordersOf.get('canceled, market_resolved')?.sort();

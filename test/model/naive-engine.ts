@@ -33,7 +33,7 @@ import {
   UNCHANGED,
 } from './naive-ledger.ts';
 import { countOrRefuse, keyUse, limitsLeft } from './naive-limits.ts';
-import { bookOf, matchResting } from './naive-matching.ts';
+import { matchResting } from './naive-matching.ts';
 import {
   arrive,
   cancel,
@@ -76,8 +76,6 @@ export interface NaiveEngine extends TradingEngine {
   orderIds(account: Uuid, type?: 'market' | 'limit'): Uuid[];
   /** Spendable cash; the start balance of an account that is not open yet. */
   spendableCents(account: Uuid): Cents;
-  /** In words, the book that an order is matched on: its fills there have an order (T48). */
-  bookOf(order: Uuid): string;
 }
 
 /** A model that can be brought to where a crash has left the engine. */
@@ -135,7 +133,6 @@ export function createNaiveEngine(options: TradingOptions): NaiveModel {
       ordersOf(state, account)
         .filter((order) => type === undefined || typeOf(order) === type)
         .map((order) => order.id),
-    bookOf: (order) => bookOf(state, state.orders.get(order)!),
     roomCents: (account) => Number(roomCentsOf(state, account)),
     spendableCents: (account) => state.accounts.get(account)?.balanceCents ?? START_BALANCE_CENTS,
   };

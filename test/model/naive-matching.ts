@@ -34,12 +34,6 @@ export function matchResting(state: ModelState, numbers: MarketNumber[]): void {
   }
 }
 
-/** T48: a book for each market, and one for the routed orders of each instrument there. */
-export function bookOf(state: ModelState, order: ModelOrder): string {
-  const routed = order.routing === 'best' ? `, routed ${order.instrumentId}` : '';
-  return `market ${order.market}${sharesSizes(state) ? '' : routed}`;
-}
-
 /**
  * One market after the other. In a market orders that wait for the yes ask to fall are first,
  * highest level first. Then orders that wait for the yes bid to rise follow, lowest level first.

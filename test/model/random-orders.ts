@@ -10,17 +10,18 @@ import {
   type Uuid,
 } from '../../engine/base/units.ts';
 import type { CatalogInstrument } from '../../engine/rules/catalog-entries.ts';
-import type {
-  AmendOrder,
-  CancelAll,
-  CancelOrder,
-  ChangeOrderGroup,
-  Connected,
-  Disconnected,
-  MakeOrderGroup,
-  PlaceOrder,
-  RemoveOrderGroup,
-  TradeCounting,
+import {
+  type AmendOrder,
+  BLANK_ORDER,
+  type CancelAll,
+  type CancelOrder,
+  type ChangeOrderGroup,
+  type Connected,
+  type Disconnected,
+  type MakeOrderGroup,
+  type PlaceOrder,
+  type RemoveOrderGroup,
+  type TradeCounting,
 } from '../../engine/rules/messages.ts';
 import { ORDER_TERMS, TRADE_TERM_NAMES, USUAL_TERMS } from '../../engine/rules/order-terms.ts';
 import { PRESETS, REALISM_MODELS, type Realism } from '../../engine/rules/realism.ts';
@@ -254,20 +255,13 @@ function blankOrder(world: RandomWorld): PlaceOrder {
   world.keysMade += 1;
   const account = someAccount(world);
   return {
-    kind: 'place',
+    ...BLANK_ORDER,
     atMs: nowMs,
     account,
     orderId: random.uuid(nowMs),
     idempotencyKey: `key-${world.keysMade}`,
-    ...USUAL_TERMS,
     // Of the type that it becomes.
     timeInForce: random.oneIn(2) ? null : 'gtc',
-    instrumentId: null,
-    ticker: null,
-    side: null,
-    contracts: null,
-    tradeId: null,
-    netting: null,
     routing: random.oneIn(3) ? 'best' : 'venue_a',
     placedVia: random.pick(['api', 'web', 'cli']),
     placedPrivate: random.oneIn(4),
@@ -276,9 +270,6 @@ function blankOrder(world: RandomWorld): PlaceOrder {
     mayTrade: !random.oneIn(40),
     rejectIfLaterThanMs: random.oneIn(20) ? nowMs + random.int(-500, 500) : null,
     realism: someRealism(world, account),
-    postOnly: false,
-    orderGroupId: null,
-    counting: null,
   };
 }
 

@@ -12,8 +12,13 @@ import {
   type Venue,
 } from '../../engine/base/units.ts';
 import type { Catalog, CatalogListing } from '../../engine/rules/catalog-entries.ts';
-import type { DepthLevel, PlaceOrder, Reply, Tick } from '../../engine/rules/messages.ts';
-import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import {
+  BLANK_ORDER,
+  type DepthLevel,
+  type PlaceOrder,
+  type Reply,
+  type Tick,
+} from '../../engine/rules/messages.ts';
 import { createMemoryEngine } from '../engine/memory-engine.ts';
 import { besideModel } from './beside-model.ts';
 import { createNaiveEngine } from './naive-engine.ts';
@@ -197,25 +202,11 @@ export function idOf(prefix: string, number: number): string {
 function blankOrder(atMs: number, number: number): PlaceOrder {
   const time = atMs.toString(16).padStart(12, '0');
   return {
-    kind: 'place',
+    ...BLANK_ORDER,
     atMs,
     account: ALICE,
     orderId: idOf(`${time.slice(0, 8)}-${time.slice(8)}`, number * 16),
     idempotencyKey: `key-${number}`,
-    ...USUAL_TERMS,
-    instrumentId: null,
-    ticker: null,
-    side: null,
-    contracts: null,
-    tradeId: null,
-    netting: null,
-    mayOpen: true,
-    mayTrade: true,
-    rejectIfLaterThanMs: null,
-    postOnly: false,
-    orderGroupId: null,
-    realism: null,
-    counting: null,
   };
 }
 

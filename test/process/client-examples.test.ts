@@ -93,7 +93,7 @@ test('U30: the examples of the client’s README work on the demo', async (t) =>
 });
 
 // Where the machine has no such Python these are shown as skipped.
-const python = pythonWith('httpx, websockets');
+const python = pythonWith('httpx', 'websockets');
 const withPython = python === null ? test.skip : test;
 
 withPython('U30: the examples of the Python client’s README work on the demo', async (t) => {
@@ -169,7 +169,7 @@ withPython('U66: the market maker, the taker and the notebook work on the demo',
   const taken = await played(example('taker.py'), '--edge', '-99');
   t.regex(taken, /^bought .* percent$/m);
   t.regex(taken, /^looked at \d+ and bought [1-9]/m);
-  if (pythonWith('httpx, websockets, pandas') === null) return t.log('no pandas: no notebook');
+  if (pythonWith('httpx', 'websockets', 'pandas') === null) return t.log('no pandas: no notebook');
   const { cells } = JSON.parse(readFileSync(example('first_steps.ipynb'), 'utf8'));
   const code = cells
     .filter((cell: { cell_type: string }) => cell.cell_type === 'code')

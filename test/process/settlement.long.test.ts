@@ -4,8 +4,7 @@ import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { type MarketNumber, marketName } from '../../engine/base/units.ts';
 import { readFacts } from '../../engine/readers/read-facts.ts';
-import type { PlaceOrder } from '../../engine/rules/messages.ts';
-import { USUAL_TERMS } from '../../engine/rules/order-terms.ts';
+import { BLANK_ORDER, type PlaceOrder } from '../../engine/rules/messages.ts';
 import { quoteTick, uuidOf } from '../engine/fixtures.ts';
 import { openShard } from '../engine/shard/environment.ts';
 import { catalogOf, game, instrument } from './catalogs.ts';
@@ -109,18 +108,9 @@ async function openTrades(
       const orders = Array.from({ length: 100 }, (_, next): PlaceOrder => {
         const key = holder * TRADES_EACH + at + next;
         return {
-          ...USUAL_TERMS,
-          ...{ kind: 'place', atMs, account, action: 'buy', type: 'market', side: 'yes' },
-          ...{ orderId: uuidOf(2 * key, atMs), idempotencyKey: `open-${key}`, instrumentId },
-          ...{ ticker: null, contracts: 1, tradeId: null, netting: null },
-          ...{
-            mayOpen: true,
-            mayTrade: true,
-            rejectIfLaterThanMs: null,
-            realism: null,
-            counting: null,
-          },
-          ...{ postOnly: false, orderGroupId: null },
+          ...BLANK_ORDER,
+          ...{ atMs, account, instrumentId, side: 'yes', contracts: 1 },
+          ...{ orderId: uuidOf(2 * key, atMs), idempotencyKey: `open-${key}` },
         };
       });
       if (!shard.run(orders).every(({ ok }) => ok)) t.fail('a trade was not opened');

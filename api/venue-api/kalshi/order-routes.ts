@@ -580,7 +580,7 @@ class OrderDesk {
       ...{ kind: 'place', atMs, account: account.id, orderId: newOrderId(atMs) },
       idempotencyKey: clientOrderId(body.client_order_id),
       ...{ action: 'buy', instrumentId: null, ticker, side: isBid ? 'yes' : 'no', contracts },
-      ...{ tradeId: null, netting: null },
+      tradeId: null,
       limitPriceCents: isBid ? yesCents : PAYOUT_CENTS - yesCents,
       ...{ boundPriceCents: null, timeInForce, expiresAtMs: expiryOf(body, atMs) },
       ...{ routing: 'venue_a', statedProbPct: null, placedVia: caller.placedVia },

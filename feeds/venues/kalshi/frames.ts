@@ -75,6 +75,8 @@ class KalshiAdapter implements VenueAdapter {
   readonly stateRequests: VenueAdapter['stateRequests'] = (base, markets) =>
     kalshiStates(base, markets, this.#settleOn);
   readonly tellsResults = true;
+  readonly mayAmend = true;
+  readonly repeatsStatus = false;
   readonly keepalive = null;
   readonly wholeBooks = WHOLE_BOOKS;
   readonly recorded: boolean;

@@ -14,7 +14,7 @@ import {
   type MarketStatus,
 } from '../../../engine/base/units.ts';
 import { bookSide, bookTick, unknownBook, wholeBookTick } from '../../reading/book.ts';
-import { parseContractsE2, parsePriceE4, priceE4OfCents } from '../../reading/decimal.ts';
+import { parseContractsE2, parseValueE4, priceE4OfCents } from '../../reading/decimal.ts';
 import {
   type Fields,
   fieldsOf,
@@ -65,6 +65,8 @@ class NativeAdapter implements VenueAdapter {
   readonly marketsMax = Number.POSITIVE_INFINITY;
   readonly stateRequests = null;
   readonly tellsResults = true;
+  readonly mayAmend = false;
+  readonly repeatsStatus = false;
   readonly keepalive = null;
   readonly wholeBooks = WHOLE_BOOKS;
   readonly books = 0;
@@ -301,14 +303,14 @@ export function statusOrResult(
   if (status !== 'resolved') return 'unknown status';
   if (result === 'yes' || result === 'no' || result === 'void') {
     const stated = settlementValue ?? null;
-    const isSame = parsePriceE4(stated) === (result === 'yes' ? 10_000 : 0);
+    const isSame = parseValueE4(stated) === (result === 'yes' ? 10_000 : 0);
     if (stated !== null && result !== 'void' && !isSame) {
       return 'result and settlementValue disagree';
     }
     return { kind: 'result', market, outcome: result, yesValue: null };
   }
   if (result !== undefined && result !== null) return 'unknown result';
-  const yesValue = parsePriceE4(settlementValue);
+  const yesValue = parseValueE4(settlementValue);
   if (yesValue === null) return 'resolved without a result';
   return resultOfValue(market, yesValue);
 }

@@ -27,7 +27,7 @@ function disturb(relay: Relay): void {
 }
 
 // Where the machine has no such Python these are shown as skipped.
-const python = pythonWith('httpx, websockets');
+const python = pythonWith('httpx', 'websockets');
 const withPython = python === null ? test.skip : test;
 
 withPython(

@@ -125,6 +125,7 @@ function node(rows: FinalResult[] = []) {
   const has = new Map(rows.map((row) => [row.market, row]));
   const got: string[] = [];
   const said: string[] = [];
+  const statuses: string[] = [];
   const bus = new MarketBus();
   const state = {
     refusal: null as NotLeader | null,
@@ -158,12 +159,16 @@ function node(rows: FinalResult[] = []) {
       nowMs: () => NOON_MS - 5,
       tick: (tick) => {
         if (tick.kind === 'result') got.push(`${tick.market} ${tick.outcome} ${tick.atMs}`);
+        if (tick.kind === 'status') statuses.push(`${tick.market} ${tick.status}`);
       },
       settleLed: async ({ market, outcome }, correction) => {
         got.push(`${market} ${outcome} by command ${correction}`);
         return { ok: true, body: '{"isNew":false,"settledTrades":1}' };
       },
     },
+  });
+  bus.subscribe(['status'], ({ market, status }) => {
+    statuses.push(`all: ${market} ${status}`);
   });
   bus.subscribe(['result'], ({ market, outcome, source }) => {
     got.push(`all: ${market} ${outcome} of ${source}`);
@@ -176,7 +181,7 @@ function node(rows: FinalResult[] = []) {
     });
   };
   const next = () => got.splice(0);
-  return { results, has, state, next, list, said };
+  return { results, has, state, next, list, said, statuses };
 }
 
 const reportOf = (...results: (MarketResult | null)[]) =>
@@ -227,6 +232,33 @@ test('N139, N141: what is refused is said again, and a void that lost is no cont
   await eventually('it is taken', () => next().some((line) => line === 'all: 0 yes of 1'));
   results.say(tickOf(0, { outcome: 'void', yesPayoutCents: 0, noPayoutCents: 0 }, 1));
   t.deepEqual(next(), []);
+  results.close();
+});
+
+test('N144: a market whose result is said is closed here until the log has it', async (t) => {
+  const { results, list, state, statuses } = node();
+  list(3);
+  await results.start([null]);
+  state.failing = true;
+  results.say(tickOf(0, YES));
+  results.say(tickOf(0, YES));
+  t.deepEqual(statuses, ['0 closed', 'all: 0 closed']);
+  t.true(results.isSaid(0));
+  t.false(results.isSaid(1));
+  state.failing = false;
+  await eventually('it is taken', () => !results.isSaid(0));
+  results.close();
+});
+
+test('N145: a later word that differs is compared, too, once the log has the result', async (t) => {
+  const { results, next, list, state } = node();
+  list(3);
+  await results.start([null]);
+  state.failing = true;
+  for (const result of [YES, YES, NO]) results.say(tickOf(0, result));
+  state.failing = false;
+  await eventually('it is taken', () => !results.isSaid(0));
+  t.deepEqual(next().slice(1), ['all: 0 yes of 1', 'all: 0 yes of 0', 'all: 0 no of 0']);
   results.close();
 });
 

@@ -7,6 +7,7 @@ import test, { type ExecutionContext } from 'ava';
 import { WebSocketServer } from 'ws';
 import { connectFeed } from '../../../api/market-data/connect-feed.ts';
 import { QuotingFeeds } from '../../../feeds/connection/awaiting-quote.ts';
+import { wordsByVenue } from '../../../feeds/connection/channel-words.ts';
 import { createIngest } from '../../../feeds/ingest/ingest.ts';
 import { startSimulator } from '../../../feeds/simulator/server.ts';
 import { until } from '../../feeds/until.ts';
@@ -128,6 +129,7 @@ test('W1, PAPERBOOK_FEEDS: ws:// to another host than loopback is warned of', (t
         unheld: () => new Map(),
       },
       quoting: new QuotingFeeds(),
+      words: wordsByVenue(),
       askedVenues: new Set(),
       depth: false,
       settleOn: 'determined',

@@ -4,6 +4,7 @@ import test, { type ExecutionContext } from 'ava';
 import { MarketBus } from '../../../api/catalog/market-bus.ts';
 import { BookNeeds } from '../../../api/market-data/book-needs.ts';
 import { LiveFeeds, type LiveFeedsOptions } from '../../../api/market-data/live-feeds.ts';
+import { OPERATOR_SOURCE } from '../../../api/market-data/operator-results.ts';
 import { sharedTime, timeMemory } from '../../../api/market-data/shared-time.ts';
 import { ticksIn } from '../../../engine/format/codec.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
@@ -128,6 +129,28 @@ test('W61: a venue that changes a game without end is heard as one that changes 
   await until(() => games().at(-1)?.status === 'final', 'the newest status');
   t.true(games().length < 60, `${games().length} were passed on`);
   t.true(games().every(({ game }) => game === 'g1'));
+});
+
+test('W108: a venue that repeats its result after an operator has given another is heard', async (t) => {
+  const { venue, feeds, bus, ticks } = await setUp(t);
+  await feeds.start();
+  await until(() => feeds.statuses()[0]!.unquoted.size === 1, 'a quote of T1');
+  let seq = 2;
+  const say = () => {
+    const frame = { type: 'status', seq: seq++, market: 'T1', status: 'resolved', result: 'yes' };
+    venue.sockets[0]!.send(JSON.stringify(frame));
+  };
+  const results = () => ticks.filter(({ kind }) => kind === 'result').length;
+  say();
+  await until(() => results() === 1, 'the result');
+  const given = { outcome: 'no', yesPayoutCents: 0, noPayoutCents: 100 } as const;
+  for (const market of [0, 1]) {
+    bus.publish({ kind: 'result', atMs: 0, source: OPERATOR_SOURCE, market, ...given });
+  }
+  await until(() => feeds.statuses()[0]!.unquoted.size === 0, 'the thread knows both');
+  say();
+  await until(() => results() === 2, 'the repetition');
+  t.pass();
 });
 
 test('W60: a feed thread that fails is started again, its quotes are lost, and operators see it', async (t) => {

@@ -6,7 +6,9 @@ import { ticksIn, writeMessage } from '../../../engine/format/codec.ts';
 import type { ResultTick, Tick } from '../../../engine/rules/messages.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
 
-function world(isFeedClock: boolean, results: { say(result: ResultTick): void } | null = null) {
+type Results = { say(result: ResultTick): void; isSaid(market: number): boolean };
+
+function world(isFeedClock: boolean, results: Results | null = null) {
   const followed: unknown[] = [];
   const sent: { bytes: Uint8Array; newestMs: number; ticks: readonly Tick[] | null }[] = [];
   const bus = new MarketBus();
@@ -78,4 +80,20 @@ test("D45, C7: on the feed's clock an older frame is taken at the present", (t) 
   t.deepEqual(ticks, [quoteTick(), later]);
   t.deepEqual(ticksIn(Buffer.from(bytes)), [quoteTick(), later]);
   t.is(newestMs, NOON_MS + 1_000_000);
+});
+
+test('N144: no status opens a market whose result the cluster does not have yet', (t) => {
+  const said = new Set<number>();
+  const results = {
+    say: ({ market }: { market: number }) => void said.add(market),
+    isSaid: (market: number) => said.has(market),
+  };
+  const { intake, sent, followed } = world(false, results);
+  const open: Tick[] = [3, 4].map((market) => ({ kind: 'status', ...on, market, status: 'open' }));
+  const result: Tick = { kind: 'result', ...on, market: 4, ...pays };
+  t.deepEqual(intake.batch(packed(...open, result, quoteTick())), [open[0], quoteTick()]);
+  t.deepEqual([...ticksIn(sent[0]!.bytes as Buffer)], [open[0], quoteTick()]);
+  followed.length = 0;
+  intake.take(open[1]!);
+  t.deepEqual(followed, []);
 });

@@ -1,7 +1,7 @@
 import test from 'ava';
 import { ApiError } from '../../../api/base/errors.ts';
 import { placeOrderOf, readOrderBody } from '../../../api/operations/order-request.ts';
-import { USUAL_TERMS } from '../../../engine/rules/order-terms.ts';
+import { BLANK_ORDER } from '../../../engine/rules/messages.ts';
 
 const INSTRUMENT_ID = 'ins_0000000000A1';
 const TRADE_ID = '0195d3a0-0000-7000-8000-00000000000a';
@@ -33,22 +33,7 @@ function without(body: object, field: string): object {
   return Object.fromEntries(Object.entries(body).filter(([name]) => name !== field));
 }
 
-const fieldless = {
-  kind: 'place',
-  ...USUAL_TERMS,
-  ...CONTEXT,
-  idempotencyKey: 'k-1',
-  instrumentId: null,
-  ticker: null,
-  side: null,
-  contracts: null,
-  tradeId: null,
-  rejectIfLaterThanMs: null,
-  postOnly: false,
-  netting: null,
-  orderGroupId: null,
-  realism: null,
-};
+const fieldless = { ...BLANK_ORDER, ...CONTEXT, idempotencyKey: 'k-1' };
 
 test('A30: the four kinds of order', (t) => {
   const bought = { action: 'buy', instrumentId: INSTRUMENT_ID, side: 'yes', contracts: 10 };

@@ -95,7 +95,7 @@ test('U75: the version is written in package.json alone: else npm run client', (
 });
 
 // Where the machine has no such Python this one is shown as skipped.
-const python = pythonWith('tomllib, pip');
+const python = pythonWith('tomllib', 'pip');
 (python === null ? test.skip : longTest)(
   'U75: the wheel is made of the files alone',
   (t: ExecutionContext) => {

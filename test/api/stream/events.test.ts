@@ -263,6 +263,26 @@ test.serial(
   },
 );
 
+test.serial(
+  'J23: after of orders that the connection has already is refused, until it unsubscribes',
+  async (t) => {
+    const trader = await newTrader(t, await shared());
+    await trade(trader);
+    const client = await trader.open();
+    await client.ask({ op: 'subscribe', channels: ['orders'] });
+    await client.next();
+    const again = { op: 'subscribe', channels: ['orders'] };
+    const after = { orders: '0000000000000000' };
+    const refused = await client.ask({ ...again, after, channels: ['games', 'orders'] });
+    const message = 'after.orders needs an unsubscribe first: orders has begun here already';
+    t.like(refused, { status: 400, body: { error: { code: 'invalid_request', message } } });
+    t.deepEqual((await client.ask(again)).body.channels, ['orders'], 'nothing was added');
+    await client.ask({ op: 'unsubscribe', channels: ['orders'] });
+    await client.ask({ ...again, after });
+    t.like(await client.next(), { channel: 'orders', replayed: true });
+  },
+);
+
 test.serial('J25, J43: what is no eventId is refused, and so is one that is not yet', async (t) => {
   const trader = await newTrader(t, await shared());
   await trader.place({});

@@ -4,10 +4,9 @@ import fc from 'fast-check';
 import { FILL_MODELS, type FillModelName } from '../../../engine/base/units.ts';
 import type { PlaceOrder } from '../../../engine/rules/messages.ts';
 import { shareOf } from '../../model/seeds.ts';
-import { CATALOG, NOON_MS, placeOrder, quoteTick, ROUTED, uuidOf } from '../fixtures.ts';
+import { AWAY, CATALOG, HOME, NOON_MS, placeOrder, quoteTick, uuidOf } from '../fixtures.ts';
 import { createMemoryEngine } from '../memory-engine.ts';
 
-const ROUTED_MARKET = 1;
 const ASK_CENTS = { yes: 52, no: 50 };
 /** More contracts than all orders of a run want. */
 const DEEP = 1_000_000;
@@ -16,11 +15,13 @@ const bids: fc.Arbitrary<PlaceOrder[]> = fc.array(
   fc
     .record({
       account: fc.constantFrom(uuidOf(1), uuidOf(2)),
+      // Both are of one market, and each has a book for its orders with routing best.
+      instrumentId: fc.constantFrom(AWAY, HOME),
       side: fc.constantFrom('yes' as const, 'no' as const),
       limitPriceCents: fc.integer({ min: 46, max: 58 }),
       routing: fc.constantFrom('venue_a' as const, 'best' as const),
     })
-    .map((bid) => placeOrder({ instrumentId: ROUTED, ...bid })),
+    .map((bid) => placeOrder(bid)),
   { minLength: 2, maxLength: 40 },
 );
 
@@ -30,16 +31,20 @@ function filledBy(fillModel: FillModelName, orders: PlaceOrder[]): string[] {
   for (const order of orders) engine.command(order);
   const bid = { yesBidCents: 100 - ASK_CENTS.no, yesBidContracts: DEEP };
   const ask = { yesAskCents: ASK_CENTS.yes, yesAskContracts: DEEP };
-  engine.tick(quoteTick({ market: ROUTED_MARKET, ...bid, ...ask }));
+  engine.tick(quoteTick({ ...bid, ...ask }));
   return engine.endings().map(({ orderId }) => orderId);
 }
 
+/** Yes of `HOME` is no of its market. */
+const marketSideOf = ({ instrumentId, side }: PlaceOrder) =>
+  (instrumentId === HOME) === (side === 'yes') ? 'no' : 'yes';
+
 /** Array.sort is stable: what is placed first stays first where nothing else decides. */
 function expected(fillModel: FillModelName, orders: PlaceOrder[]): string[] {
-  const isReached = ({ side, limitPriceCents }: PlaceOrder) => limitPriceCents! >= ASK_CENTS[side!];
+  const isReached = (order: PlaceOrder) => order.limitPriceCents! >= ASK_CENTS[marketSideOf(order)];
   const bookOf = ({ routing }: PlaceOrder) =>
     fillModel === 'top_of_book' && routing === 'best' ? 1 : 0;
-  const sideOf = ({ side }: PlaceOrder) => (side === 'yes' ? 0 : 1);
+  const sideOf = (order: PlaceOrder) => (marketSideOf(order) === 'yes' ? 0 : 1);
   return orders
     .filter(isReached)
     .sort(

@@ -1,6 +1,5 @@
 import test from 'ava';
-import type { PlaceOrder, Reply } from '../../../engine/rules/messages.ts';
-import { USUAL_TERMS } from '../../../engine/rules/order-terms.ts';
+import { BLANK_ORDER, type PlaceOrder, type Reply } from '../../../engine/rules/messages.ts';
 import type { PreviewReply } from '../../../engine/shard/core/views/preview.ts';
 import {
   ALICE,
@@ -19,25 +18,14 @@ const KEY = '019ca8d0-0000-7000-8000-0000000000ee';
 
 function orderOf(scenario: Scenario, over: Partial<PlaceOrder>): PlaceOrder {
   return {
-    kind: 'place',
+    ...BLANK_ORDER,
     atMs: scenario.nowMs,
     account: ALICE,
     orderId: KEY,
     idempotencyKey: '',
-    ...USUAL_TERMS,
     instrumentId: HOME,
-    ticker: null,
     side: 'yes',
     contracts: 10,
-    tradeId: null,
-    netting: null,
-    mayOpen: true,
-    mayTrade: true,
-    rejectIfLaterThanMs: null,
-    postOnly: false,
-    orderGroupId: null,
-    realism: null,
-    counting: null,
     ...over,
   };
 }

@@ -198,6 +198,29 @@ test('A95, Z12: a question that needs too much memory is refused, and the next o
   t.deepEqual(logged, ['the thing needed too much memory, and was ended']);
 });
 
+/** One array that grows, at a pace that the watch keeps up with on a busy machine. */
+const GROWING = `
+  import { parentPort } from 'node:worker_threads';
+  const cell = new Int32Array(new SharedArrayBuffer(4));
+  const kept = [];
+  parentPort.on('message', () => {
+    for (;;) {
+      for (let more = 0; more < 2_000_000; more++) kept.push(more);
+      Atomics.wait(cell, 0, 0, 40);
+    }
+  });
+`;
+
+test('D105: one array that grows past the heap of a thread ends that thread, and not the process', async (t) => {
+  const over = new Unavailable('too much');
+  const { thread, ended, asked, logged } = hosted(t, GROWING, {
+    ...{ heap: { mib: 64, over }, idleMs: 60_000 },
+  });
+  await t.throwsAsync(asked(), { is: over });
+  t.deepEqual([thread.isUp, thread.problem, ended.length], [false, null, 0]);
+  t.deepEqual(logged, ['the thing needed too much memory, and was ended']);
+});
+
 test('A95, Z12: without questions it ends, and the next one starts another; stopped amid one too', async (t) => {
   const { thread, ended, asked } = hosted(t, WORKER, { idleMs: 50 });
   t.is(await asked(), 'here');

@@ -83,3 +83,36 @@ test('W61: results and statuses of a market are bounded in the same way', (t) =>
   states.forget();
   t.true(states.take({ kind: 'status', ...place, status: 'paused' }));
 });
+
+test('W103: a stop of an open market does not wait; what opens it again does', (t) => {
+  const { states, after, said } = world();
+  const say = (status: 'open' | 'paused' | 'closed') =>
+    states.take({ kind: 'status', atMs: AT, source: 2, market: 7, status });
+  for (const status of ['open', 'paused', 'closed', 'open'] as const) say(status);
+  said();
+  t.true(say('closed'));
+  t.false(say('open'));
+  t.false(say('closed'), 'it is closed');
+  t.false(say('open'));
+  t.deepEqual(said(), ['closed'], 'one in a second, whatever the venue says');
+  after(1000);
+  t.deepEqual(said(), ['open']);
+  t.true(say('paused'));
+  t.deepEqual(said(), ['paused']);
+});
+
+test('W108: a venue that repeats its result after an operator has given another is heard', (t) => {
+  const { states, said } = world();
+  const say = (market: number) =>
+    states.take({
+      ...{ kind: 'result', atMs: AT, source: 2, market, outcome: 'yes' },
+      ...{ yesPayoutCents: 100, noPayoutCents: 0 },
+    });
+  say(7);
+  states.resultGiven(8);
+  t.false(say(7));
+  states.resultGiven(7);
+  t.true(say(7));
+  t.false(say(7));
+  t.deepEqual(said(), ['yes', 'yes']);
+});

@@ -126,6 +126,22 @@ test('B8: what one contract of each side receives', (t) => {
   t.deepEqual(payouts({ settlementValue: '0.0001' }), ['scalar', 0, 99]);
 });
 
+test('N7, W72: a native settlementValue has as many decimals as any venue states', (t) => {
+  const { ingest, taken } = world();
+  const connection = ingest.session('venue_a', nativeAdapter(RECORDED), SOURCE);
+  const payouts = (fields: object) => {
+    connection.frame({ type: 'status', market: 'T', status: 'resolved', ...fields }, AT);
+    const [tick] = taken();
+    if (tick?.kind !== 'result') return tick;
+    return [tick.outcome, tick.yesPayoutCents, tick.noPayoutCents];
+  };
+  t.deepEqual(payouts({ settlementValue: '0.3333333333333333' }), ['scalar', 33, 66]);
+  t.deepEqual(payouts({ settlementValue: '0.64555' }), ['scalar', 64, 35]);
+  t.deepEqual(payouts({ settlementValue: '1.0000000000' }), ['yes', 100, 0]);
+  t.deepEqual(payouts({ result: 'yes', settlementValue: '1.00000000' }), ['yes', 100, 0]);
+  t.like(payouts({ settlementValue: '1.00000001' }), { kind: 'status', status: 'closed' });
+});
+
 test('T13: every frame is a sign of life', (t) => {
   const { ingest, taken } = world();
   const connection = ingest.session('venue_a', nativeAdapter(RECORDED), SOURCE);

@@ -76,6 +76,8 @@ def to_frame(rows: Mapping[str, Any] | Iterable[Any]) -> DataFrame:
         raise ImportError("to_frame needs pandas: pip install pandas") from error
     from .generated import TIME_FIELDS
 
+    # Before version 2 pandas reads each time by itself, and knows no such format.
+    format_of: dict[str, Any] = {} if pandas.__version__.startswith("1.") else {"format": "ISO8601"}
     listed = _list_of(rows) if isinstance(rows, Mapping) else list(rows)
     frame = pandas.json_normalize(listed)
     for column in list(frame.columns):
@@ -83,7 +85,7 @@ def to_frame(rows: Mapping[str, Any] | Iterable[Any]) -> DataFrame:
         if is_empty_parent and frame[column].isna().all():
             frame = frame.drop(columns=column)
         elif column.rpartition(".")[2] in TIME_FIELDS:
-            frame[column] = pandas.to_datetime(frame[column], utc=True, format="ISO8601")
+            frame[column] = pandas.to_datetime(frame[column], utc=True, **format_of)
     if len(frame.columns) > 0 and frame.columns[0] in TIME_FIELDS:
         frame = frame.set_index(frame.columns[0])
     return frame

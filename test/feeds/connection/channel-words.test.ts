@@ -1,0 +1,146 @@
+/** Answers by REST that are older than what a channel or another answer has said. */
+import test, { type ExecutionContext } from 'ava';
+import { wordsByVenue } from '../../../feeds/connection/channel-words.ts';
+import { StatusPoller } from '../../../feeds/connection/status-poller.ts';
+import type { StateTick } from '../../../feeds/reading/venue.ts';
+import { KALSHI, POLYMARKET_US } from '../live-venues.ts';
+import { json, type Reply, restServer } from '../rest-server.ts';
+import { until } from '../until.ts';
+import { stubOf } from '../venue-stub.ts';
+
+const status = (status: 'open' | 'closed', more: object = {}): StateTick => ({
+  ...{ kind: 'status', market: 'A', status },
+  ...more,
+});
+const YES: StateTick = { kind: 'result', market: 'A', outcome: 'yes', yesValue: null };
+const AMENDED = { isOpen: false, mayAmend: true };
+
+/** A poller whose requests are answered when the test says so. */
+async function poller(
+  t: ExecutionContext,
+  { isOpen = true, mayAmend = false, requests = 1, repeatsStatus = false, againMs = 60_000 } = {},
+) {
+  const held: (() => void)[] = [];
+  const later: Reply = (url, response, request) => {
+    held.push(() => json([])(url, response, request));
+  };
+  const rest = await restServer(t, () => later);
+  const answers: StateTick[][] = [];
+  const taken: StateTick[] = [];
+  const named: string[] = [];
+  const base = new URL(rest.url);
+  const made = new StatusPoller({
+    ...{ base, tellsResults: true, mayAmend, repeatsStatus, againMs },
+    held: () => new Map(),
+    isOpen: () => isOpen,
+    requests: (_, markets) => {
+      named.push(...markets);
+      return Array.from({ length: markets.length > 0 ? requests : 0 }, (_, at) => ({
+        ...{ url: new URL(`/${at}`, base), markets, namesAll: true },
+        read: () => answers.shift() ?? [],
+      }));
+    },
+    take: (ticks) => taken.push(...ticks),
+    log: { info() {}, warn() {} },
+  });
+  t.teardown(() => made.close());
+  /** Answers the oldest open request so. */
+  const answer = async (...ticks: StateTick[]) => {
+    await until(() => held.length > 0, 'a question');
+    answers.push(ticks);
+    held.shift()!();
+    await until(() => answers.length === 0, 'the answer is read');
+    // Whoever read it has passed it on in the same turn.
+    return taken.splice(0);
+  };
+  return { poller: made, rest, named, answer };
+}
+
+test('W104: a channel closes a market for each feed of its venue', async (t) => {
+  const { venue, rest, open } = await stubOf(t, KALSHI);
+  const words = wordsByVenue()('venue_a');
+  const quoting = open({ restUrl: null, words });
+  await until(() => quoting.priceOf('A') !== null, 'the first feed');
+  const held = () => new Map([['A', true]]);
+  const asking = open({ words, held, askAgainMs: 30 });
+  const opened = () => {
+    const a = asking.numberOf('A');
+    return asking.ticks.filter((tick) => tick.kind === 'status' && tick.market === a).length;
+  };
+  await until(() => opened() > 1, 'answers that open it');
+  const msg = { market_ticker: 'A', event_type: 'disputed' };
+  venue.sockets[0]!.send(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq: 1, msg }));
+  await until(() => quoting.statusOf('A') === 'closed', 'the channel of the first feed closes it');
+  const before = opened();
+  const asked = rest.asked.length;
+  await until(() => rest.asked.length >= asked + 3, 'further answers');
+  t.is(opened(), before);
+});
+
+test('W104: of two answers of one round the one that closes a market counts', async (t) => {
+  const { poller: asking, answer } = await poller(t, { requests: 2 });
+  asking.ask(['A']);
+  t.deepEqual(await answer(status('closed')), [status('closed')]);
+  t.deepEqual(await answer(status('open')), [], 'its list was made before the market closed');
+});
+
+test('W105: an answer from before a doubt pays nothing, and the market is asked for again', async (t) => {
+  const { poller: asking, rest, answer } = await poller(t);
+  asking.ask(['A']);
+  const doubt = status('closed', { doubt: 'disputed' });
+  await until(() => rest.asked.length > 0, 'a question');
+  asking.saw([doubt]);
+  t.deepEqual(await answer({ ...YES, provisional: true }), []);
+  t.deepEqual(await answer(YES), [YES], 'the next answer is from after the doubt');
+});
+
+test('W106: a status that each book repeats makes no answer old', async (t) => {
+  const { poller: asking, rest, answer } = await poller(t, { repeatsStatus: true });
+  asking.ask(['A']);
+  await until(() => rest.asked.length > 0, 'a question');
+  asking.saw([status('open')]);
+  const end = status('closed', { unusable: 'why' });
+  t.deepEqual(await answer(end), [end]);
+});
+
+test('W106: books go on to say that a market is open which an answer has ended', async (t) => {
+  const { venue, states, rest, open } = await stubOf(t, POLYMARKET_US);
+  states.set('A', 'none');
+  const world = open({ askAgainMs: 30 });
+  await until(() => world.statusOf('A') === 'closed', 'the end');
+  const asked = rest.asked.length;
+  venue.move('A', { bid: 41, ask: 46 });
+  await until(
+    () => world.priceOf('A') !== null && rest.asked.length > asked + 3,
+    'a book, answers',
+  );
+  venue.move('A', { bid: 42, ask: 47 });
+  await until(() => JSON.stringify(world.priceOf('A')) === '{"bid":42,"ask":47}', 'another book');
+  t.is(world.statusOf('A'), 'closed');
+  t.regex(world.feed.statuses()[0]!.resultProblems.join(), /A \(a settlement that is no value/);
+  states.set('A', 'yes');
+  await until(() => world.results.has('A'), 'the result');
+});
+
+test('W107: a result from before the start is asked for until it is final', async (t) => {
+  const { poller: asking, rest, answer } = await poller(t, { ...AMENDED, againMs: 30 });
+  asking.ask(['A']);
+  t.deepEqual(await answer({ ...YES, provisional: true }), [{ ...YES, provisional: true }]);
+  const doubt = status('closed', { doubt: 'disputed' });
+  await answer(doubt);
+  t.regex(asking.problems().join(), /paid, and their venue doubts the result: A \(disputed\)/);
+  t.deepEqual(await answer(YES), [YES]);
+  t.deepEqual(asking.problems(), []);
+  const asked = rest.asked.length;
+  asking.ask(['A']);
+  t.is(rest.asked.length, asked, 'it is final');
+});
+
+test('W107: a venue that never changes a result is not asked for one from before the start', async (t) => {
+  const never = await poller(t, { ...AMENDED, mayAmend: false });
+  never.poller.ask(['A']);
+  t.deepEqual(never.named, []);
+  const may = await poller(t, AMENDED);
+  may.poller.ask(['A']);
+  t.deepEqual(may.named, ['A']);
+});
