@@ -241,7 +241,7 @@ export const ERRORS = {
   },
   not_leader: {
     status: 503,
-    message: 'Another node of the cluster takes this request; see leader.',
+    message: 'Another node of the cluster takes this request.',
     when: 'another node leads the shard of the account, or the users and keys; `leader` is its address, null: none does now',
   },
   not_configured: {

@@ -84,9 +84,10 @@ export function addClusterCommand(program: Command): void {
     (options: Json) =>
       inCluster(async (etcd, { name, etcd: urls }) => {
         const made = await makeRoom(urls, name, await shardsOf(etcd, name));
-        show(options, { cluster: name, ...made }, ({ deleted, upTo, defragmented }) =>
+        show(options, { cluster: name, ...made }, ({ deleted, upTo, defragmented, silent }) =>
           wrapped(
             [
+              ...silent.map((why) => `a member of etcd was left out: ${why}`),
               `${deleted} records deleted, ${defragmented} members of etcd defragmented`,
               ...upTo.map((fact, shard) => `shard ${shard}: every member has fact ${fact}`),
             ].join('\n'),
@@ -109,6 +110,7 @@ async function inCluster(
   const settings = clusterSettings();
   const etcd = new EtcdClient(settings.etcd);
   try {
+    await etcd.reach();
     await run(etcd, settings);
   } finally {
     etcd.close();

@@ -36,7 +36,12 @@ export function refusalOf(
 export function busyRefusal(error: Unavailable): Refusal {
   const retryAfterSeconds = Math.max(1, Math.ceil(error.retryAfterSeconds));
   if (error instanceof NotLeader) {
-    return new ApiError('not_leader', { retryAfterSeconds, leader: error.leader });
+    const { leader } = error;
+    const message =
+      leader === null
+        ? 'No node of the cluster takes this request now. Send it again.'
+        : `Another node of the cluster takes this request: ${leader}.`;
+    return new ApiError('not_leader', { message, retryAfterSeconds, leader });
   }
   return new ApiError('internal_error', {
     status: BUSY_STATUS,

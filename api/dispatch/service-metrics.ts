@@ -5,7 +5,7 @@
 import { readdirSync, readFileSync, statfsSync } from 'node:fs';
 import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks';
 import { type EpochMs, FILL_MODELS } from '../../engine/base/units.ts';
-import type { Space } from '../../engine/replication/space.ts';
+import type { EtcdSpace } from '../../engine/replication/space.ts';
 import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
 import { family, labels, type Sample } from '../base/metrics-text.ts';
 import { productVersion } from '../base/version.ts';
@@ -32,7 +32,7 @@ export type ServiceParts = {
   results: readonly ResultCount[];
   streamConnections: number;
   /** Of the fullest member of etcd; null: the server is in no cluster, or none answers. */
-  etcd: Space | null;
+  etcd: EtcdSpace | null;
 };
 
 export type ResultCount = { result: string; state: 'final' | 'contradicted'; markets: number };
@@ -64,7 +64,8 @@ export function serviceMetrics(parts: ServiceParts): string[] {
 }
 
 /** Of the fullest member. */
-function etcdMetrics({ fileBytes, usedBytes, quotaBytes, isRefusing }: Space): string[] {
+function etcdMetrics(space: EtcdSpace): string[] {
+  const { fileBytes, usedBytes, quotaBytes, isRefusing, silent } = space;
   const gauge = (name: string, help: string, value: number) =>
     family(`paperbook_etcd_${name}`, 'gauge', help, [['', value]]);
   return [
@@ -72,6 +73,7 @@ function etcdMetrics({ fileBytes, usedBytes, quotaBytes, isRefusing }: Space): s
     ...gauge('used_bytes', 'Of these, bytes that are not free for new records.', usedBytes),
     ...gauge('quota_bytes', 'The size at which etcd stores nothing more.', quotaBytes),
     ...gauge('refusing', 'Whether etcd stores nothing more.', Number(isRefusing)),
+    ...gauge('silent', 'Members of etcd that do not answer.', silent.length),
   ];
 }
 

@@ -4,7 +4,7 @@
  */
 import type { EquitySource } from '../../engine/equity/equity-source.ts';
 import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
-import type { Space } from '../../engine/replication/space.ts';
+import type { EtcdSpace } from '../../engine/replication/space.ts';
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
 import type { Engine } from '../base/engine.ts';
@@ -72,7 +72,7 @@ export type ServerContext = {
   /** The problems of every part of the server, one per line; empty: there are none. */
   problems: () => readonly string[];
   /** Of the fullest member of etcd; null: the server is in no cluster, or none answers. */
-  etcdSpace: () => Space | null;
+  etcdSpace: () => EtcdSpace | null;
   /** Accounts without an owner, one line each, once all were checked. Nobody may trade on them. */
   ownerless: Promise<readonly string[]>;
   /** The bearer token of the admin listener: `admin-token.ts`. */

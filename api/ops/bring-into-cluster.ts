@@ -37,6 +37,7 @@ export async function bringIntoCluster(
   const { name } = settings;
   const etcd = new EtcdClient(settings.etcd);
   try {
+    await etcd.reach();
     await checkCluster(etcd, name, identity, readSecret(secretFile));
     await addMember(etcd, name, settings, { isEmpty: true, shards });
     await shortenLogs(dataDir, shards);

@@ -3,7 +3,9 @@
  * are the same for every client. Rule J7 (api/RULES.md).
  */
 import { isoOf } from '../../engine/base/units.ts';
-import { type ErrorCode, errorBody } from '../base/errors.ts';
+import { NotLeader } from '../../engine/threads/unavailable.ts';
+import { errorBody, type Refusal } from '../base/errors.ts';
+import { busyRefusal } from '../dispatch/refusals.ts';
 import { type Encoding, JSON_TEXT, MSGPACK } from './encoding.ts';
 
 /** A connection, as a channel sees it. */
@@ -16,6 +18,8 @@ export interface Member {
   unfollow(topic: string): void;
   /** Whether it may be sent the data of its account's channel; if not, the channel ends. */
   permits(channel: Channel): boolean;
+  /** The channel ends for it. Called after `begin`. */
+  end(channel: Channel, why: ChannelEnd): void;
 }
 
 export interface Channel {
@@ -100,9 +104,18 @@ export function gapText(name: string): string {
   return `{"channel":${JSON.stringify(name)},"gap":true}`;
 }
 
+/** Why a channel ends. */
+export type ChannelEnd = Pick<Refusal, 'code' | 'message' | 'leader'>;
+
+/** The end of a channel that another node of the cluster has; null: this node has it, or may soon. */
+export function elsewhere(error: unknown): ChannelEnd | null {
+  return error instanceof NotLeader && error.leader !== null ? busyRefusal(error) : null;
+}
+
 /** The channel sends nothing more to the client. */
-export function endedText(name: string, code: ErrorCode, message: string): string {
-  const { error } = JSON.parse(errorBody(code, message, null)) as { error: object };
+export function endedText(name: string, { code, message, leader }: ChannelEnd): string {
+  const body = errorBody(code, message, null, undefined, leader);
+  const { error } = JSON.parse(body) as { error: object };
   return JSON.stringify({ channel: name, ended: true, error });
 }
 

@@ -13,6 +13,7 @@ import type { PaperAccount } from '../identity/accounts.ts';
 import type { Switches } from '../identity/switches.ts';
 import {
   type Channel,
+  elsewhere,
   gapText,
   type Member,
   messageText,
@@ -153,6 +154,11 @@ class OrdersChannel extends SharedChannel implements Channel {
     try {
       await this.#catchUp(member, start, () => isCurrent() && member.permits(this) && isCurrent());
     } catch (error) {
+      const why = elsewhere(error);
+      if (why !== null) {
+        if (isCurrent()) member.end(this, why);
+        return;
+      }
       this.#options.log.warn({ err: error }, 'a subscription of orders is tried again');
       const again = () => {
         if (isCurrent()) this.begin(member, start.after);

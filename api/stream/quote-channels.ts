@@ -7,11 +7,18 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { marketName } from '../../engine/base/units.ts';
 import type { Engine } from '../base/engine.ts';
-import { ERRORS } from '../base/errors.ts';
+import { ApiError } from '../base/errors.ts';
 import type { Log } from '../base/logger.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import type { ChangedMarkets } from '../market-data/changed-markets.ts';
-import { type Numbering, type Publish, TopicChannel, type TopicChannelOptions } from './channel.ts';
+import {
+  type ChannelEnd,
+  elsewhere,
+  type Numbering,
+  type Publish,
+  TopicChannel,
+  type TopicChannelOptions,
+} from './channel.ts';
 import { type JsonObject, mergePatch } from './merge-patch.ts';
 
 const PREFIX = 'quotes:';
@@ -30,8 +37,8 @@ export type QuoteChannelsOptions = {
   changed: ChangedMarkets;
   numbering: Numbering;
   publish: Publish;
-  /** The channel of an instrument that is in no catalog any more. */
-  onGone(channel: QuoteChannel, message: string): void;
+  /** The instrument is in no catalog any more, or another node of the cluster has its quotes. */
+  onEnd(channel: QuoteChannel, why: ChannelEnd): void;
   log: Log;
 };
 
@@ -90,8 +97,7 @@ export class QuoteChannels {
       await this.#ask(this.#next(), work);
       isMore = this.#urgent.size > 0;
     } catch (error) {
-      // A shard that is starting, or has too much to do, is asked again in the next round.
-      this.#options.log.warn({ err: error }, 'changed quotes could not be asked for');
+      this.#notAnswered(error);
     } finally {
       this.#isLooking = false;
     }
@@ -99,6 +105,14 @@ export class QuoteChannels {
     const restMs = work.takenMs;
     this.#notBeforeMs = performance.now() + restMs;
     if (isMore) setTimeout(() => void this.#look(), restMs).unref();
+  }
+
+  #notAnswered(error: unknown): void {
+    const { onEnd, log } = this.#options;
+    const why = elsewhere(error);
+    // A shard that is starting, or has too much to do, is asked again in the next round.
+    if (why === null) return log.warn({ err: error }, 'changed quotes could not be asked for');
+    for (const channel of [...this.#channels.values()]) onEnd(channel, why);
   }
 
   #rest(): void {
@@ -174,7 +188,7 @@ export class QuoteChannels {
     for (const [at, version, quote] of changes) {
       const channel = asked[at]!;
       if (this.#channels.get(channel.name) !== channel) continue;
-      if (quote === null) this.#options.onGone(channel, ERRORS.instrument_not_found.message);
+      if (quote === null) this.#options.onEnd(channel, new ApiError('instrument_not_found'));
       else channel.show(version, quote);
       if (work.isLong) await work.without(nextTurn());
     }

@@ -3,16 +3,18 @@
  * sends more than is handled, or is gone. Rules J3, J8, J15 to J20, J35, J36, Q15 (api/RULES.md).
  */
 
-import { ApiError, type ErrorCode, errorBody, invalidRequest, Refusal } from '../base/errors.ts';
+import { Unavailable } from '../../engine/threads/unavailable.ts';
+import { ApiError, errorBody, invalidRequest, Refusal } from '../base/errors.ts';
 import type { Log } from '../base/logger.ts';
 import type { Caller } from '../dispatch/access.ts';
 import type { CallerReservation } from '../dispatch/dispatch.ts';
 import type { OrderEntry } from '../dispatch/order-entry.ts';
+import { busyRefusal } from '../dispatch/refusals.ts';
 import type { Socket, SocketEvents } from '../http/socket.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
 import type { AnswerQueue } from './answer-queue.ts';
 import type { CancelOnDisconnect } from './cancel-on-disconnect.ts';
-import type { Channel, Member } from './channel.ts';
+import type { Channel, ChannelEnd, Member } from './channel.ts';
 import type { Encoding } from './encoding.ts';
 import {
   type ClientMessage,
@@ -190,6 +192,10 @@ export class StreamSession implements Member, SocketEvents, Worker {
     }
   }
 
+  end({ name }: Channel, why: ChannelEnd): void {
+    this.endChannels(name, why);
+  }
+
   send(text: string): void {
     this.#parts.answers.flush(this);
     this.#socket.send([this.encoding.write(text)], this.encoding.isBinary);
@@ -237,8 +243,8 @@ export class StreamSession implements Member, SocketEvents, Worker {
   }
 
   /** Ends the channels whose names begin so; the client is sent why. */
-  endChannels(start: string, code: ErrorCode, message: string): void {
-    this.#subscriptions.end(start, code, message);
+  endChannels(start: string, why: ChannelEnd): void {
+    this.#subscriptions.end(start, why);
   }
 
   stop(): void {
@@ -400,7 +406,8 @@ export class StreamSession implements Member, SocketEvents, Worker {
     this.#parts.answers.add(this, text);
   }
 
-  #refuse(id: string, counted: CallerReservation | null, error: unknown): void {
+  #refuse(id: string, counted: CallerReservation | null, reason: unknown): void {
+    const error = reason instanceof Unavailable ? busyRefusal(reason) : reason;
     if (error instanceof ApiError && error.status === 401) return this.#endForCredential(error);
     if (error instanceof Refusal) {
       const { status, code, message, retryAfterSeconds, leader } = error;
@@ -419,7 +426,7 @@ export class StreamSession implements Member, SocketEvents, Worker {
       this.#parts.log.error({ err: error }, 'a channel of the stream could not be checked');
     } else if (error.status === 401) this.#endForCredential(error);
     // A failed service does not mean that the channel may not be seen.
-    else if (error.status !== 503) this.endChannels(name, error.code, error.message);
+    else if (error.status !== 503) this.endChannels(name, error);
   }
 
   #endForCredential(error: unknown): void {

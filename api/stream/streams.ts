@@ -5,7 +5,7 @@
 import { isoOf, type StreamConnection, type Uuid } from '../../engine/base/units.ts';
 import type { AccountEventSource } from '../../engine/readers/account-event-source.ts';
 import type { Engine } from '../base/engine.ts';
-import { ApiError, ERRORS, invalidRequest } from '../base/errors.ts';
+import { ApiError, invalidRequest } from '../base/errors.ts';
 import type { Log } from '../base/logger.ts';
 import type { CatalogView } from '../catalog/catalog-view.ts';
 import { type Caller, permitScope } from '../dispatch/access.ts';
@@ -15,7 +15,7 @@ import type { Switches } from '../identity/switches.ts';
 import type { ChangedMarkets } from '../market-data/changed-markets.ts';
 import { AnswerQueue } from './answer-queue.ts';
 import { CancelOnDisconnect } from './cancel-on-disconnect.ts';
-import { type Channel, Numbering, type Publish } from './channel.ts';
+import { type Channel, type ChannelEnd, Numbering, type Publish } from './channel.ts';
 import { encodingOf } from './encoding.ts';
 import { GamesChannel } from './games-channel.ts';
 import { GAMES, ORDERS, QUOTES } from './messages.ts';
@@ -70,7 +70,7 @@ export class Streams {
     const publish: Publish = (...message) => this.#publish(...message);
     this.#quotes = new QuoteChannels({
       ...{ engine, catalog, changed, numbering, publish, log },
-      onGone: ({ name }, message) => this.#end(name, 'instrument_not_found', message),
+      onEnd: ({ name }, why) => this.#end(name, why),
     });
     this.#orders = new OrdersChannels({ engine, events, switches, numbering, log });
     this.#games = new GamesChannel(catalog, { name: GAMES, numbering, publish, nowMs });
@@ -93,7 +93,7 @@ export class Streams {
       onClosed: (connection) => this.#forget(connection),
     };
     switches.onVenueDataOff(() => {
-      this.#end(QUOTES, 'venue_data_off', ERRORS.venue_data_off.message);
+      this.#end(QUOTES, new ApiError('venue_data_off'));
     });
     this.#timers = [
       setInterval(() => this.#heartbeats(), HEARTBEAT_MS / PHASES).unref(),
@@ -174,8 +174,8 @@ export class Streams {
   }
 
   /** Ends channels of all connections. */
-  #end(start: string, code: 'venue_data_off' | 'instrument_not_found', message: string): void {
-    for (const connection of this.#connections) connection.endChannels(start, code, message);
+  #end(start: string, why: ChannelEnd): void {
+    for (const connection of this.#connections) connection.endChannels(start, why);
   }
 
   #heartbeats(): void {

@@ -1,7 +1,7 @@
 /** The channels of one connection. Rules J4, J5, J8, J15, J34 (api/RULES.md). */
 import { numberOfEvent } from '../../engine/readers/account-events.ts';
-import { type ErrorCode, invalidRequest } from '../base/errors.ts';
-import { type Channel, endedText, gapText, type Member } from './channel.ts';
+import { invalidRequest } from '../base/errors.ts';
+import { type Channel, type ChannelEnd, endedText, gapText, type Member } from './channel.ts';
 import { CHANNELS_MAX, type Messages, ORDERS } from './messages.ts';
 
 /** `after`: an event, for the channel that can continue from there. `gap`: it was interrupted. */
@@ -89,11 +89,11 @@ export class Subscriptions {
   }
 
   /** Ends the channels whose names begin so; the client is sent why. */
-  end(start: string, code: ErrorCode, message: string): void {
+  end(start: string, why: ChannelEnd): void {
     for (const channel of [...this.#channels.values()]) {
       if (!channel.name.startsWith(start)) continue;
       this.#leave(channel);
-      this.#member.send(endedText(channel.name, code, message));
+      this.#member.send(endedText(channel.name, why));
     }
   }
 

@@ -121,6 +121,24 @@ export class EtcdClient {
     return (await this.transact([], ranges)).ranges;
   }
 
+  /**
+   * Asks one member after another until one answers, which the next call goes to. Throws an
+   * `EtcdFailure` that names all of them.
+   */
+  async reach(): Promise<void> {
+    const failures: string[] = [];
+    for (let member = 0; member < this.#endpoints.length; member++) {
+      try {
+        await this.read([{ range: 'paperbook/', keysOnly: true }]);
+        return;
+      } catch (error) {
+        if (!(error instanceof EtcdFailure)) throw error;
+        failures.push(error.message);
+      }
+    }
+    throw new EtcdFailure(failures.join('; '));
+  }
+
   /** @returns the id of a lease of so many seconds. Throws `EtcdFailure`. */
   async grant(seconds: number): Promise<string> {
     return (await this.#call<{ ID: string }>('lease/grant', { TTL: String(seconds) })).ID;

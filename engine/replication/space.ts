@@ -2,7 +2,7 @@
  * How much of its space etcd uses, and how it gets room again. Without room it stores nothing more.
  * Rules N164, N165 (engine/RULES.md).
  */
-import { EtcdClient } from './etcd-client.ts';
+import { EtcdClient, EtcdFailure } from './etcd-client.ts';
 import { trimLog } from './log-keeper.ts';
 import { logsOf } from './shard-replica.ts';
 
@@ -17,18 +17,23 @@ export type Space = {
   isRefusing: boolean;
 };
 
+/** `silent`: of each member that does not answer, its address and why. */
+export type EtcdSpace = Space & { silent: readonly string[] };
+
 /** A defragmentation is worth it above this part of the quota. */
 const LARGE = 0.5;
 /** A member writes its whole file, and other members wait if it leads. */
 const DEFRAGMENT_MAX_MS = 120_000;
 
-/** Members that do not answer are left out. Throws `EtcdFailure` if none answers. */
-export async function spaceOf(urls: readonly string[]): Promise<Space> {
+/** Throws `EtcdFailure` if no member answers. */
+export async function spaceOf(urls: readonly string[]): Promise<EtcdSpace> {
   const tries = await Promise.allSettled(urls.map((url) => withMember(url, spaceOfMember)));
   const found = tries.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   const fullest = found.sort((a, b) => b.fileBytes / b.quotaBytes - a.fileBytes / a.quotaBytes)[0];
-  if (fullest !== undefined) return fullest;
-  throw (tries[0] as PromiseRejectedResult).reason;
+  const failures = tries.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+  const other = failures.find((reason) => !(reason instanceof EtcdFailure));
+  if (fullest === undefined || other !== undefined) throw other ?? failures[0];
+  return { ...fullest, silent: failures.map((failure: EtcdFailure) => failure.message) };
 }
 
 async function spaceOfMember(etcd: EtcdClient): Promise<Space> {
@@ -40,21 +45,31 @@ async function spaceOfMember(etcd: EtcdClient): Promise<Space> {
   return { ...size, quotaBytes, isRefusing };
 }
 
-/** `deleted`: records and parts. `upTo`: by shard, the last fact that every member has. */
-export type RoomMade = { deleted: number; upTo: number[]; defragmented: number };
+/**
+ * `deleted`: records and parts. `upTo`: by shard, the last fact that every member has. `silent`: of
+ * each member of etcd that was left out, its address and why.
+ */
+export type RoomMade = {
+  deleted: number;
+  upTo: number[];
+  defragmented: number;
+  silent: string[];
+};
 
 /**
  * Deletes what every member has, has etcd forget it, and writes the files of members without their
- * free space if they are large and half of them is free. Then etcd stores again. Throws `EtcdFailure`.
+ * free space if they are large and half of them is free. Then etcd stores again. Members that do not
+ * answer are left out. Throws `EtcdFailure`.
  */
 export async function makeRoom(
   urls: readonly string[],
   cluster: string,
   shards: number,
 ): Promise<RoomMade> {
-  const made: RoomMade = { deleted: 0, upTo: [], defragmented: 0 };
+  const made: RoomMade = { deleted: 0, upTo: [], defragmented: 0, silent: [] };
   const etcd = new EtcdClient(urls);
   try {
+    await etcd.reach();
     let last = 0;
     for (const log of logsOf(shards)) {
       const { deleted, upTo, revision } = await trimLog(etcd, cluster, log);
@@ -65,7 +80,12 @@ export async function makeRoom(
     await etcd.compact(last);
     // One after another, so that the others answer meanwhile.
     for (const url of urls) {
-      const space = await withMember(url, spaceOfMember);
+      const space = await withMember(url, spaceOfMember).catch((error: unknown) => {
+        if (!(error instanceof EtcdFailure)) throw error;
+        made.silent.push(error.message);
+        return null;
+      });
+      if (space === null) continue;
       const isWorth =
         space.usedBytes < space.fileBytes / 2 && space.fileBytes > space.quotaBytes * LARGE;
       if (!isWorth && !space.isRefusing) continue;

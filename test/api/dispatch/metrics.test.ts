@@ -11,7 +11,10 @@ import { startApi } from '../support.ts';
 
 const ROOT = (name: string) => new URL(`../../../${name}`, import.meta.url);
 const FILLS = { fills: 2, contracts: 30 };
-const SPACE = { fileBytes: 900, usedBytes: 400, quotaBytes: 1000, isRefusing: false };
+const SPACE = {
+  ...{ fileBytes: 900, usedBytes: 400, quotaBytes: 1000, isRefusing: false },
+  silent: ['etcd at one:2379: no answer'],
+};
 const SHARD: ShardStatus = {
   state: 'open',
   ...{ repaired: null, problem: null, restartProblem: null, lastFailure: null },
@@ -190,6 +193,7 @@ test('O34, O38: orders by outcome, fills by model, results, connections of the s
     'paperbook_etcd_used_bytes 400',
     'paperbook_etcd_quota_bytes 1000',
     'paperbook_etcd_refusing 0',
+    'paperbook_etcd_silent 1',
   ]) {
     t.true(shown.includes(line), line);
   }

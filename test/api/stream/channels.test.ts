@@ -2,10 +2,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import { CatalogView } from '../../../api/catalog/catalog-view.ts';
-import { type Member, Numbering } from '../../../api/stream/channel.ts';
+import { type ChannelEnd, type Member, Numbering } from '../../../api/stream/channel.ts';
 import { JSON_TEXT } from '../../../api/stream/encoding.ts';
 import { GamesChannel } from '../../../api/stream/games-channel.ts';
 import { QuoteChannels, type QuoteChannelsOptions } from '../../../api/stream/quote-channels.ts';
+import { NotLeader } from '../../../engine/threads/unavailable.ts';
 import { CATALOG, NOON_MS } from '../../engine/fixtures.ts';
 import { catalogOfMany } from '../stream-client.ts';
 
@@ -17,6 +18,7 @@ function member() {
     follow() {},
     unfollow() {},
     permits: () => true,
+    end() {},
   };
   return { one, sent };
 }
@@ -40,7 +42,7 @@ test('J34: quotes that are not known yet are asked for 32 at a time, and in the 
     changed: { take: () => [] } as unknown as QuoteChannelsOptions['changed'],
     numbering: new Numbering(1),
     publish() {},
-    onGone() {},
+    onEnd() {},
     log: { info() {}, warn() {}, error() {} },
   });
   t.teardown(() => channels.close());
@@ -51,6 +53,41 @@ test('J34: quotes that are not known yet are asked for 32 at a time, and in the 
   t.is(new Set(sent).size, 200);
   const unknown = asked.map(({ versions }) => versions.filter((version) => version === 0).length);
   t.true(Math.max(...unknown) <= 32, String(unknown));
+});
+
+test('O40: quotes that another node has end, and name it; while none is known they wait', async (t) => {
+  const asked: number[] = [];
+  const engine = {
+    nowMs: () => NOON_MS,
+    askAny: async () => {
+      asked.push(ended.length);
+      throw new NotLeader(asked.length === 1 ? null : 'http://two.example');
+    },
+  } as unknown as QuoteChannelsOptions['engine'];
+  const ended: [string, ChannelEnd][] = [];
+  const catalog = catalogOfMany(2);
+  const channels = new QuoteChannels({
+    engine,
+    catalog: new CatalogView(() => catalog),
+    changed: { take: () => [] } as unknown as QuoteChannelsOptions['changed'],
+    numbering: new Numbering(1),
+    publish() {},
+    onEnd: (channel, why) => {
+      ended.push([channel.name, why]);
+      channel.release();
+    },
+    log: { info() {}, warn() {}, error() {} },
+  });
+  t.teardown(() => channels.close());
+  const names = catalog.instrumentIds.map((id) => `quotes:${id}`);
+  for (const name of names) channels.channel(name)!.begin(member().one);
+  const deadlineMs = performance.now() + 20_000;
+  while (ended.length < names.length && performance.now() < deadlineMs) await sleep(10);
+  t.deepEqual(
+    ended.map(([name, { code, leader }]) => [name, code, leader]),
+    names.map((name) => [name, 'not_leader', 'http://two.example']),
+  );
+  t.deepEqual(asked, [0, 0], 'nobody is asked for what has ended');
 });
 
 test('J34: games go on for a while without a connection, so that coming back asks for nothing', async (t) => {

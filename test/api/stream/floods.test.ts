@@ -7,6 +7,7 @@ import type { Socket } from '../../../api/http/socket.ts';
 import { JSON_TEXT } from '../../../api/stream/encoding.ts';
 import { StreamSession, type StreamSessionParts } from '../../../api/stream/stream-session.ts';
 import { Share, Turns, type Worker } from '../../../api/stream/turns.ts';
+import { NotLeader } from '../../../engine/threads/unavailable.ts';
 import { CATALOG } from '../../engine/fixtures.ts';
 import { openStream } from '../stream-client.ts';
 import { type Api, startApi } from '../support.ts';
@@ -82,6 +83,7 @@ test('J34: in one turn of the event loop an account has its share of time, and p
 /** A connection without a server. */
 function newConnection() {
   let closed = 0;
+  const sent: string[] = [];
   const socket = {
     isOpen: true,
     unreadBytes: 0,
@@ -94,12 +96,37 @@ function newConnection() {
     keyed: () => ({ count() {}, refuseOver() {}, commit() {} }),
     turns: new Turns(),
     onFlood() {},
+    permit() {},
+    member() {},
+    wasEvent: async () => {
+      throw new NotLeader('http://two.example');
+    },
+    answers: { add: (_: unknown, text: string) => sent.push(text) },
+    log: { info() {}, warn() {}, error() {} },
   } as unknown as StreamSessionParts;
   const share = new Share();
   const opened = { caller: null!, organization: null, account: null!, encoding: JSON_TEXT, share };
   const connection = new StreamSession(socket as unknown as Socket, opened, parts);
-  return { connection, closed: () => closed };
+  return { connection, sent, closed: () => closed };
 }
+
+test('O40: a message about an account that another node has is answered with that node', async (t) => {
+  const { connection, sent } = newConnection();
+  const after = '"after":{"orders":"0000000000000001"}';
+  const text = `{"op":"subscribe","id":1,"channels":["orders"],${after}}`;
+  connection.message(new TextEncoder().encode(text).buffer, false);
+  while (sent.length === 0) await nextTurn();
+  t.like(JSON.parse(sent[0]!), {
+    status: 503,
+    body: {
+      error: {
+        code: 'not_leader',
+        message: 'Another node of the cluster takes this request: http://two.example.',
+        leader: 'http://two.example',
+      },
+    },
+  });
+});
 
 test('J36: an account has 20,000 messages handled a second, over all its connections, and 2000 at once', async (t) => {
   const turns = new Turns();

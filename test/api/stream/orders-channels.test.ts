@@ -2,13 +2,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import test from 'ava';
 import type { Switches } from '../../../api/identity/switches.ts';
-import { type Member, Numbering } from '../../../api/stream/channel.ts';
+import { type ChannelEnd, type Member, Numbering } from '../../../api/stream/channel.ts';
 import { JSON_TEXT } from '../../../api/stream/encoding.ts';
 import { OrdersChannels } from '../../../api/stream/orders-channels.ts';
 import type { AccountEventSource } from '../../../engine/readers/account-event-source.ts';
 import type { AccountEvent } from '../../../engine/readers/account-events.ts';
 import type { ReplyHandler } from '../../../engine/shard/callers/send-queue.ts';
-import { Unavailable } from '../../../engine/threads/unavailable.ts';
+import { NotLeader, Unavailable } from '../../../engine/threads/unavailable.ts';
 import { NOON_MS, uuidOf } from '../../engine/fixtures.ts';
 import type { Json } from '../support.ts';
 
@@ -66,8 +66,10 @@ function start() {
     const sent: Json[] = [];
     const send = (text: string) => void sent.push(JSON.parse(text));
     const permits = () => true;
-    const one: Member = { encoding: JSON_TEXT, send, follow() {}, unfollow() {}, permits };
-    return { one, sent };
+    const ended: ChannelEnd[] = [];
+    const end = (_: unknown, why: ChannelEnd) => void ended.push(why);
+    const one: Member = { encoding: JSON_TEXT, send, follow() {}, unfollow() {}, permits, end };
+    return { one, sent, ended };
   };
   const snapshot = async (number: number) => {
     const body = JSON.stringify({ number, portfolio: { venueData: switches.venueData, number } });
@@ -203,6 +205,22 @@ test('J21: a shard that cannot be asked now is asked again; who has left is sent
   channel.pause(one);
   channel.release();
   t.deepEqual(unwatched, [ACCOUNT.id]);
+});
+
+test('O40: orders that another node has end, and name it; while none is known they wait', async (t) => {
+  const { channels, member, asked, unwatched } = start();
+  const { one, sent, ended } = member();
+  const channel = channels.channel(ACCOUNT);
+  channel.begin(one);
+  asked.shift()!.reject(new NotLeader(null));
+  while (asked.length === 0) await nextTurn();
+  t.deepEqual(ended, []);
+  asked.shift()!.reject(new NotLeader('http://two.example'));
+  await nextTurn();
+  t.like(ended[0], { code: 'not_leader', leader: 'http://two.example' });
+  channel.pause(one);
+  channel.release();
+  t.deepEqual([sent, asked, unwatched], [[], [], [ACCOUNT.id]]);
 });
 
 test('J24, V4: what was made before venue data went off is not sent after it', async (t) => {
