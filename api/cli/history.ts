@@ -130,7 +130,9 @@ async function printAsOf(instrumentId: string, at: string, options: HistoryFlags
   const { server, client } = byKey(options);
   const query = { instrumentIds: [instrumentId], at, ...given({ venue: options.venue }) };
   const answer = await answerOf(server, client.getHistoryAsOf({ query }));
-  showRows(options, answer, 'prices', answer.rows, AS_OF_COLUMNS);
+  if (answer.rows.length > 0 || options.json === true) {
+    show(options, answer, ({ rows }) => tableOf(rows, AS_OF_COLUMNS));
+  }
   if (answer.notFound.length === 0) return;
   process.stderr.write(`not found, or without a price by then: ${answer.notFound.join(' ')}\n`);
   process.exitCode = 1;

@@ -117,7 +117,7 @@ pageTest(
     await toast;
 
     await rowsOf(positions(page)).getByRole('button', { name: 'Sell 10 yes' }).click();
-    await page.waitForFunction('document.activeElement.id === "ticket"');
+    await page.locator('#ticket:focus').waitFor();
     await preview.getByText('Proceeds').waitFor();
     await ticket(page)
       .getByRole('button', { name: /^Sell 10 contracts of yes at \d+¢ or more$/ })
@@ -382,7 +382,7 @@ longPageTest(
     const bar = page.getByRole('group', { name: 'Buy', exact: true });
     await bar.getByRole('button', { name: /^Buy no \d+¢$/ }).click();
     const form = ticket(page);
-    await page.waitForFunction('document.activeElement.id === "ticket"');
+    await page.locator('#ticket:focus').waitFor();
     await form.press('Escape');
     await bar.getByRole('button', { name: /^Buy yes/ }).press('Enter');
     t.true(await form.getByRole('radio', { name: 'Buy yes' }).isChecked());
@@ -395,7 +395,7 @@ longPageTest(
     await form.getByText('A whole number from 1 to 1,000,000,000.').waitFor();
     await form.getByText('Whole cents from 1 to 99.').waitFor();
     await form.getByText('It must be in the future.').waitFor();
-    await page.waitForFunction('document.activeElement.getAttribute("aria-invalid") === "true"');
+    await page.locator('[aria-invalid="true"]:focus').waitFor();
     t.true(await isFocused(form.getByLabel('Limit, ¢')));
     t.deepEqual((await portfolioOf(page, stage)).account, null, 'nothing was placed');
     t.deepEqual(await axeFindings({ page }), []);
