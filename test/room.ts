@@ -15,6 +15,8 @@ import { ROOT, testFiles } from './test-files.ts';
 
 type Play = (t: ExecutionContext) => unknown;
 
+const ALIVE_MS = 60_000;
+
 /** A test file: its registered tests, and when they may run. */
 type TestFile = {
   name: string;
@@ -33,6 +35,8 @@ type TestFile = {
 };
 
 let current: TestFile | null = null;
+/** A thread that keeps no process alive may be all that a test waits for. */
+let alive: NodeJS.Timeout | undefined;
 
 /** Loads the test files of `testFiles`, in their order. */
 export async function playFiles(...patterns: string[]): Promise<void> {
@@ -48,7 +52,10 @@ export async function playFiles(...patterns: string[]): Promise<void> {
     await import(pathToFileURL(path.join(ROOT, file)).href);
     earlier = Promise.all([earlier, ...loaded.ended]).then(() => finish(loaded));
   }
-  ava.after.always('the ends of all files', () => earlier);
+  ava.after.always('the ends of all files', async () => {
+    await earlier;
+    clearInterval(alive);
+  });
   current = null;
   // For the rooms that begin later; Node itself keeps what it has compiled as the process ends.
   flushCompileCache();
@@ -70,6 +77,7 @@ function register(title: string, play: Play, isSerial: boolean): void {
     // Teardowns run in reverse: this one is last.
     t.teardown(end);
     file.begun ??= begin(file);
+    alive ??= setInterval(() => {}, ALIVE_MS);
     await file.begun;
     await (isSerial ? earlier : file.lastSerial);
     for (const hook of file.afterEach) t.teardown(() => hook(t));
