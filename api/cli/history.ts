@@ -14,7 +14,7 @@ import { answerOf, byKey, given } from './account-connection.ts';
 import { addExportCommand } from './history-export.ts';
 import { ofSeries, type SeriesFlags, seriesOf } from './history-series.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
-import { type Column, show, showRows, tableOf } from './table.ts';
+import { type Column, show, showNamed, showRows, tableOf } from './table.ts';
 
 type HistoryFlags = SeriesFlags &
   PageFlags & { interval?: Interval; order?: 'asc' | 'desc'; asOf?: string };
@@ -130,12 +130,8 @@ async function printAsOf(instrumentId: string, at: string, options: HistoryFlags
   const { server, client } = byKey(options);
   const query = { instrumentIds: [instrumentId], at, ...given({ venue: options.venue }) };
   const answer = await answerOf(server, client.getHistoryAsOf({ query }));
-  if (answer.rows.length > 0 || options.json === true) {
-    show(options, answer, ({ rows }) => tableOf(rows, AS_OF_COLUMNS));
-  }
-  if (answer.notFound.length === 0) return;
-  process.stderr.write(`not found, or without a price by then: ${answer.notFound.join(' ')}\n`);
-  process.exitCode = 1;
+  const text = () => tableOf(answer.rows, AS_OF_COLUMNS);
+  showNamed(options, answer, answer.rows, text, 'not found, or without a price by then');
 }
 
 const AS_OF_COLUMNS: Column<HistoryAsOf['rows'][number]>[] = [

@@ -5,7 +5,7 @@ import { GAME_STATUSES, MARKET_TYPES } from '../../engine/base/units.ts';
 import { answerOf, byKey, given, type KeyFlags, ofKey } from './account-connection.ts';
 import { wholeNumber } from './admin-connection.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
-import { type Column, show, showRows, tableOf } from './table.ts';
+import { type Column, showNamed, showRows, tableOf } from './table.ts';
 
 type SearchFlags = KeyFlags & { league?: string; status?: GameStatus; limit?: number };
 type GamesFlags = KeyFlags &
@@ -57,12 +57,7 @@ async function quote(instrumentIds: string[], options: KeyFlags): Promise<void> 
   const { server, client } = byKey(options);
   const asked = client.listQuotes({ query: { ids: instrumentIds } });
   const answer = await answerOf(server, asked);
-  if (answer.quotes.length > 0 || options.json === true) {
-    show(options, answer, ({ quotes }) => quoteTable(quotes));
-  }
-  if (answer.notFound.length === 0) return;
-  process.stderr.write(`not found: ${answer.notFound.join(' ')}\n`);
-  process.exitCode = 1;
+  showNamed(options, answer, answer.quotes, () => quoteTable(answer.quotes), 'not found');
 }
 
 export function quoteTable(quotes: readonly Quote[]): string {

@@ -176,6 +176,23 @@ export function showRows<Row>(
   process.stderr.write(noneOf(name));
 }
 
+/**
+ * Things that were asked for by name: the unchanged answer for scripts; else the text of those found,
+ * if there are any. A line on standard error names the others after `missing`; exit code 1.
+ */
+export function showNamed(
+  options: { json?: true },
+  answer: { notFound: readonly string[] },
+  found: readonly unknown[],
+  forPeople: () => string,
+  missing: string,
+): void {
+  if (options.json === true || found.length > 0) show(options, answer, forPeople);
+  if (answer.notFound.length === 0) return;
+  process.stderr.write(`${missing}: ${answer.notFound.join(' ')}\n`);
+  process.exitCode = 1;
+}
+
 /** In place of a list without rows. */
 export function noneOf(name: string): string {
   return `No ${name} found.\n`;

@@ -32,12 +32,19 @@ export function fillMarkets(
   atMs: EpochMs,
   facts: FactSink,
 ): void {
-  const hasRouted = markets.some(({ routedBooks }) => routedBooks.length > 0);
-  if (hasRouted || state.fillModel.sharesSizes) return fillInOrder(state, markets, atMs, facts);
+  if (state.fillModel.sharesSizes || haveRouted(markets)) {
+    return fillInOrder(state, markets, atMs, facts);
+  }
   // No fill reduces another, so each book fills independently. Ids of trades have their order (T7).
   for (const { book } of inNumberOrder(markets)) {
     if (book !== null) fillBook(state, book, atMs, facts);
   }
+}
+
+/** Asked for each quote, so without a closure. */
+function haveRouted(markets: readonly Market[]): boolean {
+  for (const { routedBooks } of markets) if (routedBooks.length > 0) return true;
+  return false;
 }
 
 function inNumberOrder(markets: readonly Market[]): readonly Market[] {

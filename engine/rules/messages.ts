@@ -265,10 +265,6 @@ export type PlaceOrder = OrderTerms & {
   counting: TradeCounting | null;
 };
 
-/**
- * How a buy nets what the account holds of the other side. `net`: it closes that first, and then
- * opens. `close`: it closes, and opens nothing. Rules T190, T191 (engine/RULES.md).
- */
 /** A placement that names nothing yet: usual terms, no instrument and no trade, bound by nothing. */
 export const BLANK_ORDER: Omit<PlaceOrder, 'atMs' | 'account' | 'orderId' | 'idempotencyKey'> = {
   ...USUAL_TERMS,
@@ -288,6 +284,10 @@ export const BLANK_ORDER: Omit<PlaceOrder, 'atMs' | 'account' | 'orderId' | 'ide
   counting: null,
 };
 
+/**
+ * How a buy nets what the account holds of the other side. `net`: it closes that first, and then
+ * opens. `close`: it closes, and opens nothing. Rules T190, T191 (engine/RULES.md).
+ */
 export const NETTINGS = ['net', 'close'] as const;
 export type Netting = (typeof NETTINGS)[number];
 
