@@ -2,7 +2,7 @@
  * Connects an operator's command to the admin listener of a running server. Rule O1 (api/RULES.md).
  */
 
-import { type Command, InvalidArgumentError } from 'commander';
+import type { Command } from 'commander';
 import { jsonText } from '../base/shown-text.ts';
 import { DataDirError } from '../data-dir/directory-files.ts';
 import { readAdminToken } from '../identity/admin-token.ts';
@@ -17,11 +17,6 @@ export function connected(command: Command): Command {
     .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
     .option('--admin-url <url>', 'admin listener', `http://127.0.0.1:${port}`)
     .option('--json', 'print JSON on one line');
-}
-
-export function wholeNumber(text: string): number {
-  if (!/^\d{1,10}$/.test(text)) throw new InvalidArgumentError('It is not a whole number.');
-  return Number(text);
 }
 
 /**

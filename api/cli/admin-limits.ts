@@ -3,7 +3,7 @@
  * (engine/RULES.md).
  */
 import { type Command, Option } from 'commander';
-import { wholeNumber } from './admin-connection.ts';
+import { wholeNumber } from './option-values.ts';
 import { UsageError } from './usage.ts';
 
 export type LimitFlags = {

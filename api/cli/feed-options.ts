@@ -18,22 +18,18 @@ export function namingTheFile<Options>(command: (file: string, options: Options)
   };
 }
 
-export function wholeNumber(text: string): number {
-  if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('a whole number above 0.');
-  return Number(text);
-}
-
 /** A port of this machine; 0 is any free one. */
 export function port(text: string): number {
   const value = /^\d{1,5}$/.test(text) ? Number(text) : 65_536;
-  if (value > 65_535) throw new InvalidArgumentError('a whole number from 0 to 65535.');
+  if (value > 65_535) throw new InvalidArgumentError('It is not a whole number from 0 to 65535.');
   return value;
 }
 
 /** As PAPERBOOK_SHARDS. Rule D5 (engine/RULES.md). */
 export function shards(text: string): number {
   const count = /^\d{1,2}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > 64) throw new InvalidArgumentError('a whole number from 1 to 64.');
+  if (count < 1 || count > 64)
+    throw new InvalidArgumentError('It is not a whole number from 1 to 64.');
   return count;
 }
 
@@ -42,21 +38,22 @@ export function speed(text: string): number | 'max' {
   if (text === 'max') return text;
   const value = Number(text);
   if (!(value > 0) || !Number.isFinite(value)) {
-    throw new InvalidArgumentError('max, or a number above 0.');
+    throw new InvalidArgumentError('It is not max, or a number above 0.');
   }
   return value;
 }
 
 export function instant(text: string): EpochMs {
   const atMs = parseInstant(text);
-  if (atMs === null) throw new InvalidArgumentError('a date-time with a zone.');
+  if (atMs === null) throw new InvalidArgumentError('It is not a date-time with a zone.');
   return atMs;
 }
 
 /** Names with commas between them. */
 export function names(text: string): string[] {
   const read = text.split(',').map((name) => name.trim());
-  if (read.includes('')) throw new InvalidArgumentError('names with commas between them.');
+  if (read.includes(''))
+    throw new InvalidArgumentError('It is not names with commas between them.');
   return read;
 }
 
@@ -64,6 +61,6 @@ export function fillModel(text: string): FillModelName {
   try {
     return fillModelOf({ PAPERBOOK_FILL_MODEL: text });
   } catch {
-    throw new InvalidArgumentError(`${FILL_MODELS.join(', ')}.`);
+    throw new InvalidArgumentError(`It is not one of ${FILL_MODELS.join(', ')}.`);
   }
 }

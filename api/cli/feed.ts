@@ -8,8 +8,9 @@ import { startFileVenue } from '../../feeds/file-venue/server.ts';
 import { jsonText, plain } from '../base/shown-text.ts';
 import { loadConfig } from '../config/config.ts';
 import { createLog } from './create-log.ts';
-import { namingTheFile, port, speed, wholeNumber } from './feed-options.ts';
+import { namingTheFile, port, speed } from './feed-options.ts';
 import { record } from './feed-record.ts';
+import { numberAboveZero } from './option-values.ts';
 import { addReplayCommand } from './replay-command.ts';
 import { stopRequest } from './stop.ts';
 import { listOf, show } from './table.ts';
@@ -25,7 +26,7 @@ export function addFeedCommands(program: Command): void {
     .option(
       '--bbo <seconds>',
       'print the top of book as CSV, one line every N seconds',
-      wholeNumber,
+      numberAboveZero,
     )
     .option('--skip-bad', 'count unreadable lines and continue')
     .action(namingTheFile(inspect));
@@ -69,9 +70,9 @@ function addRecordCommand(feed: Command): void {
     .option(
       '--rotate-minutes <n>',
       'start another file after this many minutes; each has its time in its name',
-      wholeNumber,
+      numberAboveZero,
     )
-    .option('--rotate-mb <n>', 'start another file after this many megabytes', wholeNumber)
+    .option('--rotate-mb <n>', 'start another file after this many megabytes', numberAboveZero)
     .option('--json', 'print JSON on one line')
     .action(namingTheFile(runRecord));
 }

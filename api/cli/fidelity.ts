@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { fidelity, ORDERS_A_MOMENT } from '../fidelity/fidelity.ts';
 import { fidelityTables } from '../fidelity/fidelity-tables.ts';
-import { wholeNumber } from './feed-options.ts';
+import { numberAboveZero, wholeNumber } from './option-values.ts';
 import { replay, WHOLE_FILE } from './replay.ts';
 import { show, tableOf } from './table.ts';
 import { UsageError } from './usage.ts';
@@ -19,7 +19,7 @@ export function addFidelityCommand(program: Command): void {
     .command('fidelity <file...>')
     .description('compare paper fills with the market in feed files of order books')
     .option('--seed <n>', 'draws the moments and sides of the orders', wholeNumber, 1)
-    .option('--orders <n>', 'resting orders a file', wholeNumber, ORDERS)
+    .option('--orders <n>', 'resting orders a file', numberAboveZero, ORDERS)
     .option('--latency <ms>', 'orders meet the book so much later, up to 5000', wholeNumber, 0)
     .option('--json', 'print JSON on one line')
     .action(run);

@@ -2,7 +2,7 @@
 import { type Command, Option } from 'commander';
 import type { KeyCreateResponse, KeyView, Scope, VenueKeyView } from 'paperbook/client';
 import { answerBySession, given, ofSession, type SessionFlags } from './account-connection.ts';
-import { wholeNumber } from './admin-connection.ts';
+import { wholeNumber } from './option-values.ts';
 import { type SavedKey, SessionFile } from './session-file.ts';
 import { type Column, show, showRows } from './table.ts';
 import { UsageError } from './usage.ts';

@@ -13,6 +13,7 @@ import { shardOfAccount } from '../../engine/shard/callers/shard-of.ts';
 import { jsonText } from '../base/shown-text.ts';
 import { metaOf } from '../data-dir/data-dir.ts';
 import { FACT_HEADING, factLine } from './fact-text.ts';
+import { wholeNumber } from './option-values.ts';
 import { stopRequest } from './stop.ts';
 import { columnsOfOutput } from './table.ts';
 import { UsageError } from './usage.ts';
@@ -31,8 +32,8 @@ export function addLogCommand(program: Command): void {
     .command('log')
     .description('print the facts of a data directory, one per line; the server may run')
     .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
-    .option('--shard <n>', 'only facts of this shard', factNumber)
-    .option('--after <seq>', 'only facts of a shard after this number', factNumber, 0)
+    .option('--shard <n>', 'only facts of this shard', wholeNumber)
+    .option('--after <seq>', 'only facts of a shard after this number', wholeNumber, 0)
     .option('--account <id>', 'only facts of this account', accountId)
     .option('--follow', 'print new facts until Ctrl-C')
     .option('--json', 'print JSON, one object per line')
@@ -117,14 +118,6 @@ async function print({ account, json }: LogFlags, fact: LoggedFact): Promise<voi
 
 async function printLine(line: string): Promise<void> {
   if (!process.stdout.write(`${line}\n`)) await once(process.stdout, 'drain');
-}
-
-function factNumber(text: string): number {
-  const number = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(number)) {
-    throw new InvalidArgumentError('It is not a whole number.');
-  }
-  return number;
 }
 
 function accountId(text: string): Uuid {

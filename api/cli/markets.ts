@@ -3,7 +3,7 @@ import { type Command, Option } from 'commander';
 import type { Game, GameStatus, Instrument, MarketType, Quote, VenueQuote } from 'paperbook/client';
 import { GAME_STATUSES, MARKET_TYPES } from '../../engine/base/units.ts';
 import { answerOf, byKey, given, type KeyFlags, ofKey } from './account-connection.ts';
-import { wholeNumber } from './admin-connection.ts';
+import { wholeNumber } from './option-values.ts';
 import { ofPages, type PageFlags, pagesOf, sayMore } from './pages.ts';
 import { type Column, showNamed, showRows, tableOf } from './table.ts';
 

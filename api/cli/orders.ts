@@ -20,7 +20,7 @@ import {
   headersOf,
   ofAccount,
 } from './account-connection.ts';
-import { wholeNumber } from './admin-connection.ts';
+import { wholeNumber } from './option-values.ts';
 import { pagesOf } from './pages.ts';
 import { limitText, money, show, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';

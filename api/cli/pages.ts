@@ -1,7 +1,7 @@
 /** Lists that a server answers in pages. Rules P1 (api/RULES.md), U13. */
 import type { Command } from 'commander';
 import { given } from './account-connection.ts';
-import { wholeNumber } from './admin-connection.ts';
+import { wholeNumber } from './option-values.ts';
 
 export type PageFlags = { limit?: number; cursor?: string; all?: true; json?: true };
 type PageQuery = { limit?: number; cursor?: string };

@@ -1,11 +1,12 @@
 /**
  * The `paperbook` command. Exit codes: 0 done, 1 failed, 2 bad usage. Data goes to standard output,
- * and all text about it to standard error. Rules U1, U73 (api/RULES.md).
+ * and all text about it to standard error. Rules U1, U73, U80 (api/RULES.md).
  */
 import { Command, CommanderError } from 'commander';
 import { plain } from '../base/shown-text.ts';
 import { productVersion } from '../base/version.ts';
 import { ConfigError } from '../config/config.ts';
+import { inTypedNames } from './typed-names.ts';
 import { UsageError } from './usage.ts';
 
 /** The functions that add the commands of these names. */
@@ -97,6 +98,10 @@ export async function run(argv: readonly string[]): Promise<void> {
     process.stderr.write(`paperbook: standard output cannot be written (${code})\n`);
     process.exit(1);
   });
+  let running: Command | null = null;
+  program.hook('preAction', (_, command) => {
+    running = command;
+  });
   try {
     const named = GROUPS.find(({ names }) => names.includes(argv[2] ?? ''));
     // Help, and an unknown name, need all commands.
@@ -106,14 +111,18 @@ export async function run(argv: readonly string[]): Promise<void> {
     await program.parseAsync([...argv]);
   } catch (error) {
     process.exitCode = exitCodeOf(error);
-    if (!(error instanceof CommanderError)) await show(error, argv[2]);
+    if (!(error instanceof CommanderError)) await show(error, argv[2], running);
   }
 }
 
 /** If the log is all that is written, an error of a server is a line of it (O23). */
-async function show(error: unknown, command: string | undefined): Promise<void> {
-  const message = error instanceof Error ? error.message : String(error);
-  if (command === 'serve') {
+async function show(
+  error: unknown,
+  group: string | undefined,
+  running: Command | null,
+): Promise<void> {
+  const message = inTypedNames(error instanceof Error ? error.message : String(error), running);
+  if (group === 'serve') {
     const { createLog, outputIsLog } = await import('./create-log.ts');
     if (outputIsLog()) return createLog('error').error({}, message);
   }

@@ -87,7 +87,7 @@ test.serial(
     const unknown = await admin('settle', 'T1', 'yes');
     t.is(unknown.code, 1);
     t.regex(unknown.stderr, /^paperbook: market_not_found: .* venue_a\/T1\.\n$/);
-    t.regex((await admin('settle', 'T1', 'perhaps')).stderr, /invalid_request: result must be/);
+    t.regex((await admin('settle', 'T1', 'perhaps')).stderr, /invalid_request: <result> must be/);
     const correct = await admin('settle', 'T1', 'yes', '--correct');
     t.regex(correct.stderr, /^paperbook: market_not_found: .* venue_a\/T1\.\n$/);
     const made = await admin('user', 'create', '--email', 'adjusted@example.com');

@@ -144,6 +144,32 @@ for (const [args, unknown] of [
   });
 }
 
+test.serial(
+  'U1: whole numbers of options: from 0, or above 0, and the option is named',
+  async (t) => {
+    const none = ['fidelity', path.join(tempDir(t), 'none.jsonl')];
+    t.regex((await runHere([...none, '--latency', '0'])).stderr, /none\.jsonl/);
+    for (const [args, says] of [
+      [
+        ['--latency', '-1'],
+        /'--latency <ms>' argument '-1' is invalid\. It is not a whole number\./,
+      ],
+      [
+        ['--orders', '0'],
+        /'--orders <n>' argument '0' is invalid\. It is not a whole number above 0/,
+      ],
+      [
+        ['--seed', '9'.repeat(16)],
+        /'--seed <n>' argument '9+' is invalid\. It is not a whole number/,
+      ],
+    ] as const) {
+      const exit = await runHere([...none, ...args]);
+      t.is(exit.code, 2);
+      t.regex(exit.stderr, says);
+    }
+  },
+);
+
 test.serial('U1: feed inspect of a missing file, exit code 1', async (t) => {
   const file = path.join(tempDir(t), 'missing.jsonl');
   const { code, stderr } = await run(['feed', 'inspect', file]);

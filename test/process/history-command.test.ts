@@ -92,8 +92,8 @@ test.serial('U16: what is not there is exit 1, what does not fit together exit 2
   const { command } = await start(t);
   for (const [code, args, message] of [
     [1, ['history', NOWHERE.replaceAll('D', 'Z')], /^paperbook: market_not_found: /],
-    [1, ['history', AWAY, '--from', 'soon'], /^paperbook: invalid_request: from must be/],
-    [1, ['history', AWAY, '--cursor', 'x'], /^paperbook: invalid_request: cursor/],
+    [1, ['history', AWAY, '--from', 'soon'], /^paperbook: invalid_request: --from must be/],
+    [1, ['history', AWAY, '--cursor', 'x'], /^paperbook: invalid_request: --cursor/],
     [1, ['history', 'export', '--ticker', 'NONE'], /^paperbook: market_not_found: /],
     [2, ['history'], /missing required argument 'instrument'/],
     [2, ['history', 'export'], /missing required argument 'instrument'/],

@@ -16,9 +16,9 @@ test.serial('U13: games and instruments, filtered as the routes filter', async (
   t.deepEqual(idsOf((await json('games', '--to', '2026-11-21')).games), ['game_00000000D0']);
   t.is((await json('games', '--status', 'final')).count, 0);
   t.is((await json('games', '--league', 'cup')).count, 0);
-  t.regex(await fails('games', '--from', 'soon'), /^paperbook: invalid_request: from must be a/);
+  t.regex(await fails('games', '--from', 'soon'), /^paperbook: invalid_request: --from must be a/);
   const turned = await fails('games', '--from', '2026-11-22', '--to', '2026-11-21');
-  t.is(turned.trim(), 'paperbook: invalid_request: from must not be after to');
+  t.is(turned.trim(), 'paperbook: invalid_request: --from must not be after --to');
   const table = await command('games');
   t.regex(table.stdout, /^GAME +MATCHUP +LEAGUE +STARTS +STATUS +INSTRUMENTS\n/);
   t.regex(
@@ -54,7 +54,7 @@ test.serial('U13: games and instruments, filtered as the routes filter', async (
 });
 
 test.serial(
-  'A235, U79: equity prints the points of the account, or that there is none',
+  'A235, U79, U80: equity prints the points of the account, or that there is none; refusals name what was typed',
   async (t) => {
     const { api, command, json, fails } = await startTrader(t, { catalog: sampleCatalog() });
     const nothing = { code: 0, stdout: '', stderr: 'No points of net worth found.\n' };
@@ -67,8 +67,28 @@ test.serial(
     const { stdout } = await command('equity');
     t.regex(stdout, /^AT +RUN +NET WORTH +BALANCE +OPEN STAKE +REALIZED\n\d{4}-/);
     t.regex(stdout, /\n\S+Z +1 +\$[\d,.]+ +\$[\d,.]+ +\$[\d,.]+ +\$0\.00\n$/);
-    t.regex(await fails('equity', '--window', '0d'), /^paperbook: invalid_request: window must be/);
-    t.regex(await fails('equity', '--org', 'x'), /^paperbook: invalid_request: /);
+    t.regex(
+      await fails('equity', '--window', '0d'),
+      /^paperbook: invalid_request: --window must be/,
+    );
+    t.regex(await fails('equity', '--org', 'x'), /^paperbook: invalid_request: --org must be/);
+    for (const [args, says] of [
+      [['buy', IDS.lions, 'yes', '0'], '<count> must be at least 1'],
+      [['buy', 'lions', 'yes', '1'], '<instrument> must be '],
+      [['buy', IDS.lions, 'yes', '1', '--max', '0'], '--max must be at least 1'],
+      [['buy', IDS.lions, 'yes', '1', '--prob', '100'], '--prob must be at most 99'],
+      [['buy', IDS.lions, 'yes', '1', '--limit', '9', '--group', 'g'], '--group must be a uuid'],
+      [['buy', IDS.lions, 'yes', '1', '--idempotency-key', 'a b'], '--idempotency-key must be '],
+      [
+        ['buy', IDS.lions, 'yes', '1', '--limit', '9', '--tif', 'ioc', '--post-only'],
+        '--post-only belongs to ',
+      ],
+      [['sell', '--instrument', 'lions'], '--instrument must be '],
+      [['sell', 'lions'], '<tradeId> must be a uuid'],
+    ] as const) {
+      const refusal = (await fails(...args)).split('\n').at(-2)!;
+      t.true(refusal.startsWith(`paperbook: invalid_request: ${says}`), refusal);
+    }
   },
 );
 
