@@ -14,7 +14,10 @@ import type { Shards } from '../engine/shard/callers/shards.ts';
 import { CleanupStack } from './base/cleanup-stack.ts';
 import type { Log } from './base/logger.ts';
 import { RecentLines } from './base/recent-lines.ts';
+import { type OwnCatalog, openCatalogFiles, readOwnCatalog } from './catalog/live-catalog.ts';
+import { ConfigError } from './config/config.ts';
 import type { Config } from './config/settings.ts';
+import { checkTlsFiles } from './config/tls-files.ts';
 import { type DataDir, openDataDir } from './data-dir/data-dir.ts';
 import type { OneTimeCodes } from './identity/one-time-codes.ts';
 import { openData } from './identity/open-data.ts';
@@ -23,7 +26,7 @@ import { checkFeeds } from './market-data/connect-feed.ts';
 import { startMarketData } from './market-data/start-market-data.ts';
 import { startShards } from './ops/start-shards.ts';
 import { startReaders } from './read-side/start-readers.ts';
-import { listen } from './server.ts';
+import { checkAddresses, listen } from './server.ts';
 
 export type Paperbook = {
   /** `http://127.0.0.1:8080/v1` */
@@ -51,16 +54,41 @@ function listenersOf({ listeners, cluster }: Pick<Config, 'listeners' | 'cluster
   return listeners ?? Math.max(1, Math.floor(availableParallelism() / CORES_A_LISTENER));
 }
 
-/** Takes the configured data directory for this process; `startPaperbook` gives it back. */
-export function takeDataDir(config: Pick<Config, 'dataDir' | 'shards'>): Promise<DataDir> {
+/** A directory, and the catalog that was read before. */
+export type TakenDir = DataDir & { ownCatalog: OwnCatalog };
+
+/**
+ * Takes the configured data directory for this process; `startPaperbook` gives it back. If a file of
+ * the settings cannot be used, no directory is made; if an address cannot, nothing is in it. Rule G8
+ * (api/RULES.md).
+ */
+export async function takeDataDir(config: Config): Promise<TakenDir> {
+  const ownCatalog = await readFiles(config);
   const byDefault = Math.max(1, availableParallelism() - 1);
-  return openDataDir(config.dataDir, { wanted: config.shards, byDefault });
+  const shards = { wanted: config.shards, byDefault };
+  const dataDir = await openDataDir(config.dataDir, shards, () => checkAddresses(config));
+  return { ...dataDir, ownCatalog };
+}
+
+/** All files that the settings name. @throws ConfigError for the first one that cannot be used */
+async function readFiles({ feeds, tls, cluster, catalogFile }: Config): Promise<OwnCatalog> {
+  checkFeeds(feeds);
+  checkTlsFiles(tls);
+  if (cluster !== null) {
+    const { readSecret } = await import('./ops/join-cluster.ts');
+    try {
+      readSecret(cluster.secretFile);
+    } catch (error) {
+      throw new ConfigError([`PAPERBOOK_CLUSTER: ${(error as Error).message}`]);
+    }
+  }
+  return await readOwnCatalog(catalogFile);
 }
 
 /** Starts a server on a data directory. Rejects with one clear line for the operator. */
 export async function startPaperbook(
   config: Config,
-  dataDir: DataDir,
+  { ownCatalog, ...dataDir }: TakenDir,
   log: Log,
 ): Promise<Paperbook> {
   const stack = new CleanupStack();
@@ -68,10 +96,12 @@ export async function startPaperbook(
   const { promise: begins, resolve: begin } = Promise.withResolvers<void>();
   const start = { config, dataDir, log: new RecentLines(log), stack, begins };
   try {
-    checkFeeds(config.feeds);
+    // A demo makes its catalog in the directory.
+    const own = ownCatalog.file === config.catalogFile ? ownCatalog : await readFiles(config);
+    const catalogFiles = openCatalogFiles(own, config.dataDir);
     const data = await openData(start);
     const shards = await startShards({ ...start, ...data, listeners: listenersOf(config) });
-    const marketData = await startMarketData({ ...start, ...data, ...shards });
+    const marketData = await startMarketData({ ...start, ...data, ...shards, catalogFiles });
     const readers = startReaders({ ...start, ...data, ...shards, ...marketData });
     const { server, context } = await listen({
       ...{ ...start, ...data, ...shards },

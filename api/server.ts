@@ -26,7 +26,7 @@ import { GUARDING_HEADERS, HSTS_VALUE, NO_PAGE } from './http/guarding-headers.t
 import { type HeaderLines, headerLines } from './http/header-lines.ts';
 import { type Listener, listen as listenOn } from './http/http.ts';
 import type { HttpContext } from './http/http-context.ts';
-import { namingVariables } from './http/listen-error.ts';
+import { checkAddress, namingVariables } from './http/listen-error.ts';
 import { requestLog } from './http/request-log.ts';
 import { type Auth, createAuth } from './identity/auth.ts';
 import { authErrorBody } from './identity/auth-errors.ts';
@@ -130,6 +130,21 @@ export async function listen(
   const server = await startServer(context, metrics, listeners);
   parts.stack.add(() => server.close());
   return { server, context };
+}
+
+const API_VARIABLES = { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' };
+const ADMIN_VARIABLES = { host: null, port: 'PAPERBOOK_ADMIN_PORT' };
+
+/** Rejects with one line for the operator if a server could not listen on its addresses now. */
+export async function checkAddresses({ host, port, adminPort }: Config): Promise<void> {
+  for (const [address, wanted, variables] of [
+    [host, port, API_VARIABLES],
+    [ADMIN_HOST, adminPort, ADMIN_VARIABLES],
+  ] as const) {
+    await checkAddress(address, wanted).catch((error: unknown) => {
+      throw namingVariables(error, variables);
+    });
+  }
 }
 
 /** The counts of requests. They are in shared memory if further threads count too. */
@@ -263,7 +278,7 @@ async function listenForApi(
   }).catch((error: unknown) => {
     streams.close();
     venueApi?.closeSockets();
-    throw namingVariables(error, { host: 'PAPERBOOK_HOST', port: 'PAPERBOOK_PORT' });
+    throw namingVariables(error, API_VARIABLES);
   });
   const close = async (graceMs: number) => {
     streams.close();
@@ -322,7 +337,7 @@ async function listenForOperator(context: ServerContext, metrics: Metrics): Prom
       else handleAdmin(http);
     },
   }).catch((error: unknown) => {
-    throw namingVariables(error, { host: null, port: 'PAPERBOOK_ADMIN_PORT' });
+    throw namingVariables(error, ADMIN_VARIABLES);
   });
   adminPort = admin.port;
   return admin;

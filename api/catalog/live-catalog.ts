@@ -1,8 +1,8 @@
 /**
  * The catalog that the server uses now, its sources, and the markets to subscribe to. Rules K51, K56,
- * K58 (feeds/FORMATS.md).
+ * K58 (feeds/FORMATS.md), G8 (api/RULES.md).
  */
-
+import path from 'node:path';
 import { NumberedNames } from '../../engine/base/text-numbers.ts';
 import {
   type EpochMs,
@@ -16,8 +16,22 @@ import type { Catalog, CatalogInstrument } from '../../engine/rules/catalog-entr
 import type { FeeEntry } from '../../engine/rules/fees.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
 import { NotLeader } from '../../engine/threads/unavailable.ts';
-import { catalogProblem, listedMarkets, watchCatalog } from '../../feeds/catalog/catalog.ts';
-import { type CombinedReading, loadBoth } from '../../feeds/catalog/discovered.ts';
+import {
+  catalogProblem,
+  fileVersion,
+  listedMarkets,
+  watchCatalog,
+} from '../../feeds/catalog/catalog.ts';
+import type { CatalogError } from '../../feeds/catalog/catalog-schema.ts';
+import {
+  type CombinedReading,
+  combined,
+  loadBoth,
+  NOTHING_DISCOVERED,
+  type OwnFile,
+  readDiscovered,
+  readOwn,
+} from '../../feeds/catalog/discovered.ts';
 import type { MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { Log } from '../base/logger.ts';
 import { ConfigError } from '../config/config.ts';
@@ -26,13 +40,50 @@ import type { MarketBus } from './market-bus.ts';
 import type { MarketStates } from './market-states.ts';
 import { PastInstruments } from './past-instruments.ts';
 
-export type LiveCatalogParts = {
+/** The operator's own file as it was read once; the file is null if there is none. */
+export type OwnCatalog = { file: string | null; version: string | null; own: OwnFile };
+
+/** @throws ConfigError with every error of the file */
+export async function readOwnCatalog(file: string | null): Promise<OwnCatalog> {
+  // A change while it is read counts as a later one.
+  const version = file === null ? null : fileVersion(file);
+  const own = await readOwn(file);
+  if ('own' in own) return { file, version, own };
+  throw unusable(file, own.errors);
+}
+
+export type CatalogFiles = {
   /** The operator's own file; null: there is none. */
   file: string | null;
   /** The file of discoveries, which may be missing. */
   discoveredFile: string;
-  /** The file of retired instruments, which may be missing. */
-  pastFile: string;
+  past: PastInstruments;
+  /** What the first two said, and which version of the first one; null: a start reads them. */
+  first: { reading: CombinedReading; version: string | null } | null;
+};
+
+/**
+ * Reads the catalog files of a server before it opens shards. Rule G8 (api/RULES.md).
+ *
+ * @throws ConfigError or DataDirError if one cannot be used
+ */
+export function openCatalogFiles(
+  { file, version, own }: OwnCatalog,
+  dataDir: string,
+): CatalogFiles {
+  const discoveredFile = path.join(dataDir, 'discovered.json');
+  const reading = combined(own, readDiscovered(discoveredFile) ?? NOTHING_DISCOVERED);
+  if (!reading.ok) throw unusable(file, reading.errors);
+  const past = new PastInstruments(path.join(dataDir, 'retired.jsonl'));
+  return { file, discoveredFile, past, first: { reading, version } };
+}
+
+function unusable(file: string | null, errors: readonly CatalogError[]): ConfigError {
+  return new ConfigError([catalogProblem(`PAPERBOOK_CATALOG ${file}`, errors)]);
+}
+
+export type LiveCatalogParts = {
+  files: CatalogFiles;
   identity: Pick<
     ControlStore,
     'numbers' | 'putNumbers' | 'isReplicated' | 'refusal' | 'onFollowed'
@@ -62,6 +113,8 @@ export class LiveCatalog {
   readonly #parts: LiveCatalogParts;
   /** Instruments that only discovery knows, by their slugs. */
   #discovered: ReadonlySet<string> = new Set();
+  /** Until it is in use. */
+  #first: CatalogFiles['first'];
   /** Reads both files; a separate thread may do it. */
   #read: () => Promise<CombinedReading>;
   /** Catalogs are taken one after the other. */
@@ -73,8 +126,10 @@ export class LiveCatalog {
 
   constructor(parts: LiveCatalogParts) {
     this.#parts = parts;
-    this.past = new PastInstruments(parts.pastFile);
-    this.#read = () => loadBoth(parts.file, parts.discoveredFile);
+    const { file, discoveredFile, past, first } = parts.files;
+    this.past = past;
+    this.#first = first;
+    this.#read = () => loadBoth(file, discoveredFile);
     this.#listed = new Set(parts.openMarkets);
     const numbers = parts.identity.numbers() ?? { marketNames: [], instrumentIds: [] };
     this.current = { games: [], instruments: [], ...numbers };
@@ -96,14 +151,17 @@ export class LiveCatalog {
     this.#instrumentIds.extend(instrumentIds);
   }
 
-  /** Loads the files, or starts with an empty catalog; throws when one has errors. */
+  /** Uses what the files said first; throws if they are read now and one has errors. */
   async start(): Promise<void> {
-    await this.reload();
+    const first = this.#first;
+    this.#first = null;
+    await (first === null ? this.reload() : this.#inTurn(() => this.#take(first.reading)));
   }
 
   /** Reads the file again whenever it changes; a file with errors changes nothing. */
   watch(log: Log): { close(): void } {
-    const { file, identity } = this.#parts;
+    const { identity } = this.#parts;
+    const { file } = this.#parts.files;
     identity.onFollowed('names', async () => {
       await this.reload().catch((error: unknown) => {
         log.error({ file, error: String(error) }, 'catalog not loaded for its new numbers');
@@ -114,7 +172,8 @@ export class LiveCatalog {
       await this.reload();
       log.info({ file, instruments: this.current.instruments.length }, 'catalog loaded');
     };
-    return watchCatalog(file, reload, log);
+    const first = this.#first;
+    return watchCatalog(file, reload, log, first === null ? {} : { since: first.version });
   }
 
   /** The files are read by `read` from now on. */
@@ -124,7 +183,11 @@ export class LiveCatalog {
 
   /** Reads the files, and resolves once the engine has their catalog. */
   reload(): Promise<void> {
-    const turn = this.#turn.catch(() => undefined).then(() => this.#load());
+    return this.#inTurn(async () => this.#take(await this.#read()));
+  }
+
+  #inTurn(take: () => Promise<void>): Promise<void> {
+    const turn = this.#turn.catch(() => undefined).then(take);
     this.#turn = turn;
     return turn;
   }
@@ -172,12 +235,8 @@ export class LiveCatalog {
     return [...names];
   }
 
-  async #load(): Promise<void> {
-    const reading = await this.#read();
-    if (!reading.ok) {
-      const { file } = this.#parts;
-      throw new ConfigError([catalogProblem(`PAPERBOOK_CATALOG ${file}`, reading.errors)]);
-    }
+  async #take(reading: CombinedReading): Promise<void> {
+    if (!reading.ok) throw unusable(this.#parts.files.file, reading.errors);
     this.fees = reading.fees;
     await this.#parts.engine.setFees(reading.fees);
     this.#discovered = new Set(reading.discovered);

@@ -16,6 +16,7 @@ import { type Schedule, type SimGame, scheduleUntil } from '../../feeds/simulato
 import { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/logger.ts';
 import { newOrderId } from '../base/uuid.ts';
+import { openCatalogFiles, readOwnCatalog } from '../catalog/live-catalog.ts';
 import type { Config } from '../config/settings.ts';
 import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
 import { type DataDir, openDataDir } from '../data-dir/data-dir.ts';
@@ -118,11 +119,12 @@ export async function makePast(
   stack.add(() => dataDir.release());
   try {
     const start = { config, dataDir, log, stack };
+    const catalogFiles = openCatalogFiles(await readOwnCatalog(catalogFile), settings.dataDir);
     const data = await openData(start);
     const users = await botUsers(data.identity, schedule.firstStartMs);
     const started = await startShards({ ...start, ...data, listeners: 1 });
     started.engine.tick({ kind: 'time', atMs: schedule.firstStartMs });
-    const { playback } = await startMarketData({ ...start, ...data, ...started });
+    const { playback } = await startMarketData({ ...start, ...data, ...started, catalogFiles });
     await new Past({
       schedule,
       games,

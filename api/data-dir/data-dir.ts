@@ -35,8 +35,14 @@ type ShardsWanted = {
  * Creates or opens the directory and locks it for this process.
  *
  * Other users of the machine cannot read it from then on: see `DataDir.exposed`.
+ *
+ * @param mayOpen called once it is locked; if it rejects, nothing is written there
  */
-export async function openDataDir(directory: string, shards: ShardsWanted): Promise<DataDir> {
+export async function openDataDir(
+  directory: string,
+  shards: ShardsWanted,
+  mayOpen: () => Promise<void> = async () => {},
+): Promise<DataDir> {
   try {
     makeDirectory(directory);
     accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
@@ -57,6 +63,7 @@ export async function openDataDir(directory: string, shards: ShardsWanted): Prom
     throw new DataDirError(`PAPERBOOK_DATA_DIR ${directory} ${error.message}${hint}`);
   });
   try {
+    await mayOpen();
     const exposed = closeToOthers(directory);
     const settled = settleShards(directory, shards);
     return { path: directory, shards: settled, exposed, release: () => lock.release() };

@@ -20,12 +20,22 @@ export class ListenError extends Error {
 }
 
 /** uWebSockets.js gives no reason for a failure. Node tries the same and gives one. */
-export function listenError(host: string, port: number): Promise<ListenError> {
-  const probe = createServer();
+export async function listenError(host: string, port: number): Promise<ListenError> {
+  return new ListenError(host, port, (await probe(host, port)) ?? '');
+}
+
+/** Rejects with `ListenError` if a server could not listen there now. */
+export async function checkAddress(host: string, port: number): Promise<void> {
+  const code = await probe(host, port);
+  if (code !== null) throw new ListenError(host, port, code);
+}
+
+/** Listens for a moment. Null: it can. */
+function probe(host: string, port: number): Promise<string | null> {
+  const server = createServer();
   return new Promise((resolve) => {
-    const answer = (code: string) => resolve(new ListenError(host, port, code));
-    probe.once('error', ({ code }: NodeJS.ErrnoException) => answer(code ?? ''));
-    probe.listen({ host, port, exclusive: true }, () => probe.close(() => answer('')));
+    server.once('error', ({ code }: NodeJS.ErrnoException) => resolve(code ?? ''));
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(null)));
   });
 }
 

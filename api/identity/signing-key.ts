@@ -58,6 +58,11 @@ export async function ensureSigningKey(
   }
 }
 
+/** Throws `DataDirError` if a key is there and its file is damaged. */
+export function refuseDamagedKey(dataDir: string): void {
+  if (!isMissing(join(dataDir, NAME))) readChecked(dataDir, NAME);
+}
+
 function makeKey(dataDir: string): void {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   writeChecked(dataDir, NAME, privateKey.export({ format: 'jwk' }));

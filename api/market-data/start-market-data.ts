@@ -7,7 +7,6 @@
  *   in a cluster: results -> control log --> engine and bus of every node
  *   catalog file, discovery -> numbers -> engine ------> bus
  */
-import path from 'node:path';
 import type { MarketNumber, Venue } from '../../engine/base/units.ts';
 import type { History } from '../../engine/history/history.ts';
 import type { MarketResult, ResultTick } from '../../engine/rules/messages.ts';
@@ -16,7 +15,7 @@ import type { OpenReport } from '../../engine/shard/store/open-report.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/logger.ts';
 import { CatalogView } from '../catalog/catalog-view.ts';
-import { LiveCatalog, type LiveCatalogParts } from '../catalog/live-catalog.ts';
+import { type CatalogFiles, LiveCatalog, type LiveCatalogParts } from '../catalog/live-catalog.ts';
 import { MarketBus } from '../catalog/market-bus.ts';
 import { MarketStates } from '../catalog/market-states.ts';
 import type { Config } from '../config/settings.ts';
@@ -42,6 +41,7 @@ export type MarketDataParts = {
   identity: LiveCatalogParts['identity'] & Pick<ControlStore, 'followsBooks'> & ResultStore;
   engine: ResultEngine &
     Pick<Shards, 'packedTicks' | 'setCatalog' | 'setFees' | 'settle' | 'drained' | 'held'>;
+  catalogFiles: CatalogFiles;
   /** By shard, the report of its start; null: it could not be opened. */
   reports: readonly (OpenReport | null)[];
 };
@@ -80,7 +80,7 @@ export async function startMarketData(
   parts: MarketDataParts,
   others: { catalog?: CatalogSource } = {},
 ): Promise<MarketData> {
-  const { config, log, stack, identity, engine, reports } = parts;
+  const { config, log, stack, identity, engine, catalogFiles: files, reports } = parts;
   const bus = new MarketBus();
   const results = identity.isReplicated
     ? new (await import('./cluster-results.ts')).ClusterResults({ identity, engine, bus, log })
@@ -89,15 +89,10 @@ export async function startMarketData(
   const known = resultsIn(reports, results?.rows() ?? []);
   const over = resolvedMarkets(known);
   const openMarkets = reports.flatMap((report) => report?.openMarkets ?? []);
-  const file = config.catalogFile;
   const nowMs = () => engine.nowMs();
 
   const states = new MarketStates(over);
-  const [discoveredFile, pastFile] = ['discovered.json', 'retired.jsonl'].map((name) =>
-    path.join(config.dataDir, name),
-  );
-  const files = { file, discoveredFile: discoveredFile!, pastFile: pastFile! };
-  const live = new LiveCatalog({ ...files, identity, engine, openMarkets, states, bus });
+  const live = new LiveCatalog({ files, identity, engine, openMarkets, states, bus });
   const catalog = others.catalog ?? live;
   stack.add(async () => live.close());
   const view = new CatalogView(() => catalog.current, states, live.past);
@@ -145,7 +140,8 @@ export async function startMarketData(
   });
   await feeds.start();
   const { discover: entries } = config;
-  const discovery = new LiveDiscovery({ ...files, entries, catalog: live, log });
+  const { file, discoveredFile } = files;
+  const discovery = new LiveDiscovery({ file, discoveredFile, entries, catalog: live, log });
   stack.add(() => discovery.close());
   discovery.start();
 

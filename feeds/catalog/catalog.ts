@@ -111,17 +111,21 @@ export function catalogProblem(file: string, errors: readonly CatalogError[]): s
 
 /**
  * Calls `onChange` after the file was written or replaced, one call at a time, and logs its
- * rejections. Only changes after this call count, so watch first, then load. It polls, because file
- * events miss renames and network disks. It does not keep the process alive.
+ * rejections. Only changes after `since` count, the version that was read; left out: after this call,
+ * so watch first, then load. It polls, because file events miss renames and network disks. It does
+ * not keep the process alive.
  */
 export function watchCatalog(
   path: string,
   onChange: () => void | Promise<void>,
   log: { warn(fields: object, message: string): void },
-  { intervalMs = 2000 }: { intervalMs?: number } = {},
+  {
+    intervalMs = 2000,
+    since = fileVersion(path),
+  }: { intervalMs?: number; since?: string | null } = {},
 ): { close(): void } {
   let closed = false;
-  let seen = versionOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
+  let seen = since;
   let busy = false;
   const look = async () => {
     const version = versionOf(await stat(path, { bigint: true }).catch(() => undefined));
@@ -148,6 +152,10 @@ export function watchCatalog(
 }
 
 /** Changes with every write and every replacement; null without a file. */
+export function fileVersion(path: string): string | null {
+  return versionOf(statSync(path, { bigint: true, throwIfNoEntry: false }));
+}
+
 function versionOf(stats: BigIntStats | undefined): string | null {
   return stats === undefined ? null : `${stats.mtimeNs} ${stats.size} ${stats.ino}`;
 }

@@ -16,6 +16,7 @@ import type { Log } from '../../api/base/logger.ts';
 import { RecentLines } from '../../api/base/recent-lines.ts';
 import { createAjv } from '../../api/base/validation.ts';
 import type { CatalogView } from '../../api/catalog/catalog-view.ts';
+import { openCatalogFiles, readOwnCatalog } from '../../api/catalog/live-catalog.ts';
 import type { MarketBus } from '../../api/catalog/market-bus.ts';
 import { loadConfig } from '../../api/config/config.ts';
 import type { Config } from '../../api/config/settings.ts';
@@ -199,12 +200,20 @@ export async function startApi(t: ExecutionContext, options: Options = {}): Prom
   t.teardown(() => rmSync(dataDir, { recursive: true }));
   const store = new ControlStore(dataDir);
   stack.add(() => store.close());
+  const catalogFiles = openCatalogFiles(await readOwnCatalog(config.catalogFile), dataDir);
   const data = { identity: store, adminToken: ensureAdminToken(dataDir) };
   const engine = options.engine ?? fakeEngine;
   const catalog = new SetCatalog(options);
   const marketData = await startMarketData(
     // Its history has no thread here.
-    { ...start, ...data, config: { ...config, history: false }, engine: fakeEngine, reports: [] },
+    {
+      ...start,
+      ...data,
+      config: { ...config, history: false },
+      engine: fakeEngine,
+      catalogFiles,
+      reports: [],
+    },
     { catalog },
   );
   let feeds: FeedStatus[] = [];

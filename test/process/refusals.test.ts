@@ -5,7 +5,9 @@ import {
   existsSync,
   mkdirSync,
   readdirSync,
+  readFileSync,
   renameSync,
+  rmSync,
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
@@ -79,7 +81,7 @@ withOtherNode('another version of Node, and npm brought none: one clear line', (
 });
 
 test.serial(
-  'a port in use, and a directory in use; D5, PAPERBOOK_SHARDS: a later mismatch, or shards without paperbook.json: one clear line, exit code 1, and no account begins again',
+  'G8: a port in use, a directory in use, and damaged files; D5, PAPERBOOK_SHARDS: a later mismatch, or shards without paperbook.json: one clear line, exit code 1, and no account begins again',
   async (t) => {
     const server = await serveHere(t, { env: { PAPERBOOK_SHARDS: '2' } });
     await refusesSecond(t, server);
@@ -98,10 +100,13 @@ test.serial(
       const args = name === 'demo' ? [name, '--empty'] : [name];
       const exit = await runHere(args, { env });
       refused(t, exit, 1, [`${variable} ${port} is in use on 127.0.0.1: set another`]);
+      // G8: a number of shards is not chosen either.
+      t.deepEqual(readdirSync(other), []);
     }
     await stillAnswers(t, server);
     await server.stop();
     await refusesOtherShards(t, server.dataDir);
+    await refusesDamagedFiles(t, server.dataDir);
     // Nothing is harmed.
     const { dataDir } = server;
     await stillAnswers(t, await serveHere(t, { dataDir, env: { PAPERBOOK_SHARDS: '2' } }));
@@ -125,6 +130,24 @@ async function refusesOtherShards(t: ExecutionContext, dataDir: string): Promise
     refused(t, await start(shards), 1, [missing]);
   }
   renameSync(`${file}.away`, file);
+}
+
+/** G8: before its shards are opened. */
+async function refusesDamagedFiles(t: ExecutionContext, dataDir: string): Promise<void> {
+  for (const name of [
+    ...['auth-key.json', 'track-record-key.json', 'track-record-keys.json', 'contradicted.json'],
+    ...['discovered.json', 'retired.jsonl'],
+  ]) {
+    const file = path.join(dataDir, name);
+    const kept = existsSync(file) ? readFileSync(file) : null;
+    writeFileSync(file, '{"cut":\n', { mode: 0o600 });
+    const exit = await runHere(['serve'], { env: { PAPERBOOK_DATA_DIR: dataDir } });
+    t.is(exit.code, 1);
+    t.true(exit.stderr.includes(file), exit.stderr);
+    t.false(exit.stderr.includes('shard ready'), name);
+    if (kept === null) rmSync(file);
+    else writeFileSync(file, kept);
+  }
 }
 
 /** A second server on the same data directory. */
@@ -205,6 +228,7 @@ test.serial('G8: TLS files that cannot be used: the variable of the one at fault
     const env = { ...tls, PAPERBOOK_DATA_DIR: path.join(dir, 'data') };
     refused(t, await runHere(['serve'], { env }), 2, [error]);
   }
+  t.false(existsSync(path.join(dir, 'data')));
 });
 
 test.serial('G8: PAPERBOOK_HOST that is no address of this machine: one clear line', async (t) => {
@@ -231,22 +255,32 @@ test.serial('G8: a feed with a bad key file is refused before anything is opened
   refused(t, await runHere(['serve'], { env }), 2, [missing]);
   writeFileSync(privateKeyFile, 'no key');
   refused(t, await runHere(['serve'], { env }), 2, [`${entry}: adapter kalshi: privateKeyPem`]);
-  t.deepEqual(readdirSync(dataDir), ['paperbook.json']);
+  t.false(existsSync(dataDir));
 });
 
-test.serial('K2: all its errors, exit code 2', async (t) => {
-  const dir = tempDir(t);
-  const dataDir = path.join(dir, 'data');
-  const file = path.join(dir, 'catalog.json');
-  const env = { PAPERBOOK_CATALOG: file };
-  const start = () => runHere(['serve'], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
-  refused(t, await start(), 2, [`PAPERBOOK_CATALOG ${file}`, 'file: cannot be read (ENOENT)']);
-  const [home, away] = [game('g1'), { ...game('g2'), status: 'over', league: 5 }];
-  writeFileSync(file, catalogOf([home, away], [instrument('i1', 'g1')]));
-  refused(t, await start(), 2, [file, 'games[1].league: ', 'games[1].status: ']);
-  writeFileSync(file, catalogOf([home], [instrument('i1', 'g1')]));
-  await stillAnswers(t, await serveHere(t, { dataDir, env }));
-});
+test.serial(
+  'K2, G8: all errors of a catalog, and a secret that is missing: exit code 2, and no directory',
+  async (t) => {
+    const dir = tempDir(t);
+    const dataDir = path.join(dir, 'data');
+    const file = path.join(dir, 'catalog.json');
+    const env = { PAPERBOOK_CATALOG: file };
+    const start = () => runHere(['serve'], { env: { ...env, PAPERBOOK_DATA_DIR: dataDir } });
+    refused(t, await start(), 2, [`PAPERBOOK_CATALOG ${file}`, 'file: cannot be read (ENOENT)']);
+    const [home, away] = [game('g1'), { ...game('g2'), status: 'over', league: 5 }];
+    writeFileSync(file, catalogOf([home, away], [instrument('i1', 'g1')]));
+    refused(t, await start(), 2, [file, 'games[1].league: ', 'games[1].status: ']);
+    const secretFile = path.join(dir, 'secret');
+    const cluster = { name: 'c', node: 'n', etcd: ['http://127.0.0.1:9'], secretFile };
+    const node = JSON.stringify({ ...cluster, address: 'http://127.0.0.1:9', leaseSeconds: 5 });
+    const joining = { PAPERBOOK_CLUSTER: node, PAPERBOOK_DATA_DIR: dataDir };
+    const missing = `PAPERBOOK_CLUSTER: secretFile ${secretFile} cannot be read`;
+    refused(t, await runHere(['serve'], { env: joining }), 2, [missing]);
+    t.false(existsSync(dataDir));
+    writeFileSync(file, catalogOf([home], [instrument('i1', 'g1')]));
+    await stillAnswers(t, await serveHere(t, { dataDir, env }));
+  },
+);
 
 for (const [name, text] of [
   ...variantsOfRun([

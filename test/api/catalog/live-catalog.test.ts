@@ -5,6 +5,7 @@ import test from 'ava';
 import { LiveCatalog } from '../../../api/catalog/live-catalog.ts';
 import { MarketBus } from '../../../api/catalog/market-bus.ts';
 import { MarketStates } from '../../../api/catalog/market-states.ts';
+import { PastInstruments } from '../../../api/catalog/past-instruments.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import type { Catalog } from '../../../engine/rules/catalog-entries.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
@@ -17,8 +18,8 @@ function catalogIn(file: string, identity: ControlStore, engine = INTO) {
   const states = new MarketStates();
   states.follow(bus);
   const [discoveredFile, pastFile] = [`${file}.discovered`, `${file}.retired`];
-  const files = { file, discoveredFile, pastFile };
-  const catalog = new LiveCatalog({ ...files, identity, engine, openMarkets: [], states, bus });
+  const files = { file, discoveredFile, past: new PastInstruments(pastFile), first: null };
+  const catalog = new LiveCatalog({ files, identity, engine, openMarkets: [], states, bus });
   return { bus, catalog };
 }
 

@@ -9,6 +9,7 @@ import { CatalogView } from '../../../api/catalog/catalog-view.ts';
 import { LiveCatalog } from '../../../api/catalog/live-catalog.ts';
 import { MarketBus } from '../../../api/catalog/market-bus.ts';
 import { MarketStates } from '../../../api/catalog/market-states.ts';
+import { PastInstruments } from '../../../api/catalog/past-instruments.ts';
 import { loadConfig } from '../../../api/config/config.ts';
 import { ControlStore } from '../../../api/identity/store.ts';
 import { type DiscoveryStatus, LiveDiscovery } from '../../../api/market-data/live-discovery.ts';
@@ -95,7 +96,15 @@ async function serverIn(t: ExecutionContext, setup: Setup) {
     discoveredFile: path.join(dir, 'discovered.json'),
     pastFile: path.join(dir, 'retired.jsonl'),
   };
-  const catalog = new LiveCatalog({ ...files, identity, engine, openMarkets: [], states, bus });
+  const past = new PastInstruments(files.pastFile);
+  const catalog = new LiveCatalog({
+    files: { ...files, past, first: null },
+    identity,
+    engine,
+    openMarkets: [],
+    states,
+    bus,
+  });
   const view = new CatalogView(() => catalog.current, states, catalog.past);
   const ends = [states.follow(bus), view.follow(bus)];
   await catalog.start();

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { mock } from 'node:test';
 import test from 'ava';
-import { loadCatalog, watchCatalog } from '../../../feeds/catalog/catalog.ts';
+import { fileVersion, loadCatalog, watchCatalog } from '../../../feeds/catalog/catalog.ts';
 
 test('K2, PAPERBOOK_CATALOG: a file that cannot be read is an error, not a throw', async (t) => {
   const reading = await loadCatalog(join(tmpdir(), 'no-such-folder', 'catalog.json'));
@@ -17,6 +17,9 @@ test('K1, PAPERBOOK_CATALOG: loaded on change, also when replaced by a rename', 
   const folder = await mkdtemp(join(tmpdir(), 'paperbook-catalog-'));
   const path = join(folder, 'catalog.json');
   await writeFile(path, '1');
+  const since = fileVersion(path);
+  // After it was read, and before it is watched.
+  await writeFile(path, 'one');
   const seen: string[] = [];
   let wake = () => {};
   const sees = (text: string) =>
@@ -37,9 +40,10 @@ test('K1, PAPERBOOK_CATALOG: loaded on change, also when replaced by a rename', 
       if (seen.length === 1) throw new Error('a first reader that fails');
     },
     { warn: (_fields, message) => warnings.push(message) },
-    { intervalMs: 20 },
+    { intervalMs: 20, since },
   );
   try {
+    await sees('one');
     await writeFile(path, 'two');
     await sees('two');
     await writeFile(join(folder, 'next'), 'three!');
