@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs';
 import type { Command } from 'commander';
 import type { Backtest, BacktestRequest, BacktestTrade } from 'paperbook/client';
+import { decodedText, readProblem } from '../../engine/base/bounded-json.ts';
 import { answerOf, byKey, type KeyFlags, ofKey } from './account-connection.ts';
 import { type Column, helpNotes, listOf, money, show, tableOf, wrapped } from './table.ts';
 
@@ -41,9 +42,9 @@ async function backtest(file: string, options: KeyFlags): Promise<void> {
 function bodyIn(file: string): BacktestRequest {
   let text: string;
   try {
-    text = readFileSync(file, 'utf8');
+    text = decodedText(readFileSync(file));
   } catch (error) {
-    throw new Error(`${file} cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw new Error(`${file} ${readProblem(error)}`);
   }
   try {
     return JSON.parse(text);

@@ -4,7 +4,7 @@
  */
 
 import { readFileSync } from 'node:fs';
-import { parseJson } from '../../engine/base/bounded-json.ts';
+import { decodedText, parseJson, readProblem } from '../../engine/base/bounded-json.ts';
 import type { FillModelName } from '../../engine/base/units.ts';
 import type { SettleOn } from '../../feeds/reading/venue.ts';
 import { type Config, isLoopback, SETTINGS, type Setting } from './settings.ts';
@@ -99,9 +99,15 @@ function isKnown(name: string): boolean {
 
 function readConfigFile(file: string, problems: string[]): Map<string, string> {
   const texts = new Map<string, string>();
+  let text: string;
+  try {
+    text = decodedText(readFileSync(file));
+  } catch (error) {
+    throw new ConfigError([`${file} ${readProblem(error)}`]);
+  }
   let values: unknown;
   try {
-    values = parseJson(readFileSync(file, 'utf8'));
+    values = parseJson(text);
   } catch (error) {
     throw new ConfigError([`${file} cannot be read as JSON: ${(error as Error).message}`]);
   }

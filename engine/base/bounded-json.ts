@@ -82,8 +82,8 @@ export const FILE_BYTES_MAX = 256 * 2 ** 20;
 /**
  * The text of a file or a stream.
  *
- * @throws where there is more than `bytesMax`, before that is in memory; where it is gzip, which no
- * text is; and errors of the system
+ * @throws where there is more than `bytesMax`, before that is in memory; where `decodedText` does; and
+ * errors of the system
  */
 export async function boundedText(
   from: string | Readable,
@@ -97,8 +97,25 @@ export async function boundedText(
     if (bytes > bytesMax) throw new Unusable(`has more than ${bytesMax / 2 ** 20} MiB`);
     pieces.push(piece);
   }
-  if (pieces[0]?.[0] === 0x1f && pieces[0][1] === 0x8b) throw new Unusable('is gzip: unpack it');
-  return Buffer.concat(pieces, bytes).toString('utf8');
+  return decodedText(Buffer.concat(pieces, bytes));
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * The text of a file that a person may have saved, without a byte order mark. Rule G15
+ * (api/RULES.md).
+ *
+ * @throws where it is gzip, or in an encoding that is not UTF-8
+ */
+export function decodedText(bytes: Uint8Array): string {
+  const [first, second] = bytes;
+  if (first === 0x1f && second === 0x8b) throw new Unusable('is gzip: unpack it');
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new Unusable('is not UTF-8: save it in that encoding');
+  }
 }
 
 /** To be said of what was read. */
@@ -106,7 +123,7 @@ class Unusable extends Error {
   override readonly name = 'Unusable';
 }
 
-/** The fault in an error of `boundedText`, to follow the name of the source. */
+/** The fault in an error of `boundedText` or `decodedText`, to follow the name of the source. */
 export function readProblem(error: unknown): string {
   if (error instanceof Unusable) return error.message;
   return `cannot be read (${(error as NodeJS.ErrnoException).code ?? 'unknown'})`;

@@ -159,14 +159,11 @@ function isNumber(value: unknown): value is number {
   return Number.isSafeInteger(value) && (value as number) > 0;
 }
 
-/** Some editors begin a file with it. */
-const BYTE_ORDER_MARK = /^\uFEFF/;
-
 /** @throws FeedFileError when the text is not the first line of a feed file. */
 export function checkHeader(text: string, line = 1): void {
   let header: { format?: unknown; version?: unknown } | null = null;
   try {
-    header = parseJson(text.replace(BYTE_ORDER_MARK, '')) as { format?: unknown } | null;
+    header = parseJson(text) as { format?: unknown } | null;
   } catch {
     // The error below covers this: the line is not the header.
   }

@@ -12,6 +12,7 @@ export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
   #rest = '';
   #restTooLong = false;
+  #hasBegun = false;
   #number = 0;
 
   nextNumber(): number {
@@ -19,7 +20,7 @@ export class LineSplitter {
   }
 
   push(piece: Buffer): string[] {
-    const parts = this.#decoder.write(piece).split('\n');
+    const parts = this.#decode(piece).split('\n');
     const last = parts.pop()!;
     if (parts.length > 0) {
       parts[0] = this.#whole(parts[0]!);
@@ -32,6 +33,14 @@ export class LineSplitter {
       this.#restTooLong = true;
     }
     return parts;
+  }
+
+  /** Without a byte order mark. Rule G15 (api/RULES.md). */
+  #decode(piece: Buffer): string {
+    const text = this.#decoder.write(piece);
+    if (this.#hasBegun || text === '') return text;
+    this.#hasBegun = true;
+    return text.startsWith('\uFEFF') ? text.slice(1) : text;
   }
 
   end(): string[] {

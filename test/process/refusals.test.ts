@@ -197,12 +197,16 @@ test.serial('G2: unknown and bad variables are named, exit code 2', async (t) =>
   t.false(existsSync(dataDir), 'nothing was made');
 });
 
-test.serial('G2: a bad configuration file is named, exit code 2', async (t) => {
+test.serial('G2, G15: a bad configuration file is named, exit code 2', async (t) => {
   const dir = tempDir(t);
   const file = path.join(dir, 'config.json');
   const env = { PAPERBOOK_DATA_DIR: path.join(dir, 'data') };
   refused(t, await runHere(['serve', '--config', file], { env }), 2, [`${file} cannot be read`]);
-  writeFileSync(file, '{"PAPERBOOK_PORTS": 1}');
+  writeFileSync(file, '\uFEFF{"PAPERBOOK_PORTS": 1}', 'utf16le');
+  const encoding = `${file} is not UTF-8: save it in that encoding`;
+  refused(t, await runHere(['serve', '--config', file], { env }), 2, [encoding]);
+  // G15: a byte order mark is no part of it.
+  writeFileSync(file, '\uFEFF{"PAPERBOOK_PORTS": 1}');
   refused(t, await runHere(['serve', '--config', file], { env }), 2, [
     `PAPERBOOK_PORTS in ${file}`,
   ]);

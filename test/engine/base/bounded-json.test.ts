@@ -87,6 +87,11 @@ test('A99: a line of orders that is nested too deep, or has no end, is named', a
   };
   t.is(await problemOf(`\n{"order":${DEEP}}`), `${file} line 2: nested too deep`);
   t.is(await problemOf('x'.repeat(17 * 2 ** 20)), `${file} line 1: longer than 16 MiB`);
+  t.is(
+    await problemOf('\uFEFF{"order":1}'),
+    await problemOf('{"order":1}'),
+    'G15: without its mark',
+  );
 });
 
 test('A99: what is larger than any file that is meant is not read into memory', async (t) => {
@@ -102,7 +107,18 @@ test('A99: what is larger than any file that is meant is not read into memory', 
   await t.throwsAsync(boundedText('/dev/zero', 2 ** 20), { message: 'has more than 1 MiB' });
 });
 
-test('A99: a packed file is called what it is', async (t) => {
-  const packed = await t.throwsAsync(boundedText(Readable.from([gzipSync('{}')])));
-  t.is(readProblem(packed), 'is gzip: unpack it');
+test('A99, G15: a packed file is called what it is, and so is another encoding; a mark is skipped', async (t) => {
+  const read = (...pieces: Buffer[]) => boundedText(Readable.from(pieces));
+  const problemOf = async (...pieces: Buffer[]) =>
+    readProblem(await t.throwsAsync(read(...pieces)));
+  t.is(await problemOf(gzipSync('{}')), 'is gzip: unpack it');
+  const mark = Buffer.from('\uFEFF');
+  t.is(
+    await read(mark.subarray(0, 1), mark.subarray(1), Buffer.from('{"é":1}\r\n')),
+    '{"é":1}\r\n',
+  );
+  for (const encoding of ['latin1', 'utf16le'] as const) {
+    const other = Buffer.from('\uFEFF{"é":1}'.slice(encoding === 'latin1' ? 1 : 0), encoding);
+    t.is(await problemOf(other), 'is not UTF-8: save it in that encoding');
+  }
 });
