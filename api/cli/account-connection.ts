@@ -17,6 +17,7 @@ export type AccountConnection = { client: Client; server: string };
 
 const DEFAULT_SERVER = 'http://127.0.0.1:8080';
 const RETRIES = 4;
+const OF_SESSION = 'the server of the session file';
 /** A token that expires sooner is renewed first, so that it does not expire on the way. */
 const RENEW_BEFORE_MS = 60_000;
 
@@ -31,6 +32,13 @@ const withSession = (command: Command) =>
 /** `PAPERBOOK_SERVER`, else the server of this machine. Rule U63 (api/RULES.md). */
 export function defaultServer(): string {
   return process.env.PAPERBOOK_SERVER || DEFAULT_SERVER;
+}
+
+/** The origin of the server that an option names, or else `defaultServer`. */
+export function serverOf(wanted: string | undefined): string {
+  const { PAPERBOOK_SERVER: set } = process.env;
+  const source = wanted === undefined || wanted === set ? 'PAPERBOOK_SERVER' : '--server';
+  return originOf(wanted ?? defaultServer(), source);
 }
 
 /** The options of commands that need a key. Others can see arguments, so a key is never one. */
@@ -102,7 +110,7 @@ function isTokenRefused(error: unknown): boolean {
 export function byKey(flags: KeyFlags): AccountConnection {
   const { session: file, server: wanted } = flags;
   const own = ownKey(flags);
-  if (own !== null) return connectionOf(originOf(wanted ?? defaultServer()), own);
+  if (own !== null) return connectionOf(serverOf(wanted), own);
   if (wanted !== undefined) {
     throw new UsageError(
       "--server goes with --key-file or PAPERBOOK_API_KEY: the session's key is its own server's",
@@ -115,9 +123,18 @@ export function byKey(flags: KeyFlags): AccountConnection {
 
 /** The key that the caller gives in place of the session's; null without one. */
 export function ownKey({ keyFile }: KeyFlags): string | null {
-  if (keyFile !== undefined) return keyOf(readFileSync(keyFile, 'utf8'), keyFile);
+  if (keyFile !== undefined) return keyOf(textOfKeyFile(keyFile), `--key-file ${keyFile}`);
   const { PAPERBOOK_API_KEY: text = '' } = process.env;
   return text === '' ? null : keyOf(text, 'PAPERBOOK_API_KEY');
+}
+
+function textOfKeyFile(file: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new Error(`--key-file ${file} cannot be read (${code})`);
+  }
 }
 
 function keyOf(text: string, place: string): string {
@@ -138,7 +155,7 @@ export function signedIn(file: SessionFile): SavedSession {
   const session = file.read();
   if (session === null) throw new Error('nobody is signed in: run paperbook login');
   // The file may have been edited, so plain HTTP is refused here again.
-  return { ...session, server: originOf(session.server) };
+  return { ...session, server: originOf(session.server, OF_SESSION) };
 }
 
 /**
@@ -151,7 +168,7 @@ async function accessToken(file: SessionFile, refused?: string): Promise<string>
   if (!isOver(session)) return session.accessToken;
   const renewed = await file.change(async (now) => {
     if (now === null || !isOver(now)) return now;
-    return { ...now, ...(await refresh(originOf(now.server), now.refreshToken)) };
+    return { ...now, ...(await refresh(originOf(now.server, OF_SESSION), now.refreshToken)) };
   });
   if (renewed === null) throw new Error('the session was ended meanwhile: run paperbook login');
   return renewed.accessToken;

@@ -11,10 +11,11 @@ import {
   ofSession,
   ownKey,
   type SessionFlags,
+  serverOf,
   signedIn,
   withToken,
 } from './account-connection.ts';
-import { AuthRefusal, originOf, signIn, signOut, signUp, type Tokens } from './auth-client.ts';
+import { AuthRefusal, signIn, signOut, signUp, type Tokens } from './auth-client.ts';
 import { forgetKey } from './keys.ts';
 import { SessionFile } from './session-file.ts';
 import { askTerminal, PASSWORD_OPTION, passwordOfStdin } from './stdin.ts';
@@ -54,7 +55,7 @@ async function enter(
   options: LoginFlags,
   by: (server: string, email: string, password: string) => Promise<Tokens>,
 ): Promise<void> {
-  const server = originOf(options.server);
+  const server = serverOf(options.server);
   const email =
     options.email ?? (await askTerminal('Email: ', { isSecret: false, instead: '--email' }));
   const password = options.passwordStdin

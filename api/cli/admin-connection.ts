@@ -1,11 +1,13 @@
 /**
- * Connects an operator's command to the admin listener of a running server. Rule O1 (api/RULES.md).
+ * Connects an operator's command to the admin listener of a running server. Rules O1, U9
+ * (api/RULES.md).
  */
 
 import type { Command } from 'commander';
 import { jsonText } from '../base/shown-text.ts';
 import { DataDirError } from '../data-dir/directory-files.ts';
 import { readAdminToken } from '../identity/admin-token.ts';
+import { originOf } from './auth-client.ts';
 
 export type Connect = { dataDir: string; adminUrl: string; json?: true };
 type Answer = Record<string, unknown>;
@@ -29,6 +31,7 @@ export async function ask(
   path: string,
   body?: object | string,
 ): Promise<Answer> {
+  const origin = originOf(adminUrl, '--admin-url');
   let token: string;
   try {
     token = readAdminToken(dataDir);
@@ -36,16 +39,19 @@ export async function ask(
     if (error instanceof DataDirError) throw error;
     throw new Error(`${dataDir} holds no admin token: is it the server's data directory?`);
   }
-  const response = await fetch(adminUrl + path, {
+  const response = await fetch(origin + path, {
     method,
     headers: { authorization: `Bearer ${token}` },
     ...(body === undefined ? {} : { body: typeof body === 'string' ? body : JSON.stringify(body) }),
   }).catch(() => {
-    throw new Error(`no server answers at ${adminUrl}`);
+    throw new Error(`no server answers at ${origin}`);
   });
-  const answer = (await response.json()) as Answer;
-  if (response.ok) return answer;
-  const { code, message } = answer.error as { code: string; message: string };
+  const answer = (await response.json().catch(() => ({}))) as Answer;
+  const { code, message } = (answer.error ?? {}) as { code?: string; message?: string };
+  if (response.ok && code === undefined) return answer;
+  if (code === undefined || code === 'route_not_found') {
+    throw new Error(`${origin} does not know ${path}: is it the admin listener of the server?`);
+  }
   throw new Error(`${code}: ${message}`);
 }
 

@@ -27,16 +27,20 @@ export class AuthRefusal extends Error {
 
 const ANSWERS_WITHIN_MS = 30_000;
 
-/** The origin of a server. Throws if a secret would be sent over plain HTTP. */
-export function originOf(text: string): string {
+/**
+ * The origin of a server. Throws if it is none, or if a secret would be sent over plain HTTP.
+ *
+ * @param source where the text is from: an option, a variable, a file
+ */
+export function originOf(text: string, source: string): string {
   const url = URL.canParse(text) ? new URL(text) : null;
   const isRoot = url !== null && /^\/(v1\/?)?$/.test(url.pathname) && url.search + url.hash === '';
   if (!isRoot || !/^https?:$/.test(url.protocol) || url.username + url.password !== '') {
-    throw new UsageError('the server is a URL like https://paper.example, without a path');
+    throw new UsageError(`${source} must be a URL like https://paper.example, without a path`);
   }
   if (url.protocol === 'http:' && !isLoopback(url.hostname)) {
     throw new UsageError(
-      `${url.origin} is plain HTTP to another machine, where others could read a secret: ` +
+      `${source} ${url.origin} is plain HTTP to another machine, where others could read a secret: ` +
         'use https',
     );
   }

@@ -77,7 +77,10 @@ async function copyAnew({ dataDir, target, meta, copied }: Task): Promise<void> 
     mkdirSync(partial, { mode: 0o700 });
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const why = code === 'EEXIST' ? 'exists: a backup is running, or was broken off' : code;
+    const isThere = code === 'EEXIST';
+    const why = isThere
+      ? 'exists: a backup is running, or was broken off'
+      : `cannot be made (${code})`;
     throw new DataDirError(`${partial} ${why}`);
   }
   try {

@@ -86,7 +86,9 @@ export function readLine(line: number, text: string): FeedLine | string | null {
     return fields.format === FEED_HEADER.format ? HEADER_INSIDE : 'at is missing';
   const atMs = parseInstant(at);
   if (atMs === null) return 'at is not a date-time';
+  if (venue === undefined) return 'venue is missing';
   if (!VENUE_NAMES.has(venue)) return `venue ${shown(venue)} is unknown`;
+  if (adapter === undefined) return 'adapter is missing';
   if (!ADAPTER_NAMES.has(adapter)) return `adapter ${shown(adapter)} is unknown`;
   const place = { line, atMs, venue: venue as Venue, adapter: adapter as AdapterName };
   if (fields.event === undefined && fields.connection === undefined) {

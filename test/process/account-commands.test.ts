@@ -185,7 +185,7 @@ test.serial('U6, U78, A200, keys: shown once, rotated, revoked; sessions renewed
 });
 
 test.serial(
-  'U63: key and server of the environment; an account of one’s own by signup',
+  'U1, U63: key and server of the environment; an account of one’s own by signup',
   async (t) => {
     const demo = await startDemo();
     const { file, printed, command } = personOf(t);
@@ -200,6 +200,13 @@ test.serial(
     writeFileSync(keyFile, `svc_sk_${'k'.repeat(43)}\n`);
     const first = await command(['portfolio', '--key-file', keyFile], undefined, env);
     t.regex(first.stderr, /^paperbook: invalid_token: /, 'an option has priority');
+    const gone = await command(['portfolio', '--key-file', `${keyFile}s`], undefined, env);
+    t.is(gone.stderr, `paperbook: --key-file ${keyFile}s cannot be read (ENOENT)\n`);
+    const away = await command(['portfolio'], undefined, { ...env, PAPERBOOK_SERVER: 'paper' });
+    t.like(away, { code: 2, stdout: '' });
+    t.regex(away.stderr, /^paperbook: PAPERBOOK_SERVER must be a URL like /);
+    const option = await command(['login', '--server', 'paper', '--email', 'a@b.c']);
+    t.regex(option.stderr, /^paperbook: --server must be a URL like /);
 
     const password = 'correct horse battery';
     const signup = ['signup', '--email', 'new@example.org', '--password-stdin'];

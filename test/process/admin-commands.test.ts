@@ -213,26 +213,46 @@ test.serial(
   },
 );
 
-test.serial('admin without a server, or with another directory: one clear line', async (t) => {
-  const { stop, dataDir, adminUrl } = await serveHere(t);
-  const other = await sharedServer('serve');
-  const list = (dir: string) => {
-    return runHere(['admin', 'user', 'list', '--data-dir', dir, '--admin-url', adminUrl]);
-  };
-  const empty = tempDir(t);
-  t.like(await list(empty), {
-    code: 1,
-    stderr: `paperbook: ${empty} holds no admin token: is it the server's data directory?\n`,
-  });
-  const wrong = await list(other.dataDir);
-  t.is(wrong.code, 1);
-  t.regex(wrong.stderr, /^paperbook: unauthorized: .*\n$/);
-  await stop();
-  t.like(await list(dataDir), {
-    code: 1,
-    stderr: `paperbook: no server answers at ${adminUrl}\n`,
-  });
-});
+test.serial(
+  'U9, admin without a server, or with another directory or address: one clear line',
+  async (t) => {
+    const { stop, dataDir, baseUrl, adminUrl } = await serveHere(t);
+    const other = await sharedServer('serve');
+    const list = (dir: string, url = adminUrl) => {
+      return runHere(['admin', 'user', 'list', '--data-dir', dir, '--admin-url', url]);
+    };
+    for (const [url, code, says] of [
+      ['8081', 2, '--admin-url must be a URL like '],
+      [
+        'http://paper.example',
+        2,
+        '--admin-url http://paper.example is plain HTTP to another machine',
+      ],
+      [
+        new URL(baseUrl).origin,
+        1,
+        `${new URL(baseUrl).origin} does not know /admin/users?: is it `,
+      ],
+    ] as const) {
+      const { stderr, ...exit } = await list(dataDir, url);
+      t.is(exit.code, code);
+      t.true(stderr.startsWith(`paperbook: ${says}`), stderr);
+    }
+    const empty = tempDir(t);
+    t.like(await list(empty), {
+      code: 1,
+      stderr: `paperbook: ${empty} holds no admin token: is it the server's data directory?\n`,
+    });
+    const wrong = await list(other.dataDir);
+    t.is(wrong.code, 1);
+    t.regex(wrong.stderr, /^paperbook: unauthorized: .*\n$/);
+    await stop();
+    t.like(await list(dataDir), {
+      code: 1,
+      stderr: `paperbook: no server answers at ${adminUrl}\n`,
+    });
+  },
+);
 
 test.serial(
   'U1: output that nobody reads is no fault; output that cannot be written is one, in one line',

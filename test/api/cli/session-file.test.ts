@@ -76,10 +76,11 @@ test('XDG base directory specification: below $XDG_CONFIG_HOME, by default ~/.co
 
 test('U9: a secret leaves this machine in no other way', (t) => {
   for (const url of ['https://paper.example', 'http://127.0.0.1:80', 'http://[::1]:8080']) {
-    t.is(originOf(`${url}/v1`), new URL(url).origin);
+    t.is(originOf(`${url}/v1`, '--server'), new URL(url).origin);
   }
   for (const url of ['http://paper.example', 'http://127.0.0.1.example', 'http://10.0.0.1:8080']) {
-    t.throws(() => originOf(url), { message: /is plain HTTP to another machine/ });
+    const message = new RegExp(`^--server ${url} is plain HTTP to another machine`);
+    t.throws(() => originOf(url, '--server'), { message });
   }
   for (const url of [
     '',
@@ -89,6 +90,6 @@ test('U9: a secret leaves this machine in no other way', (t) => {
     'https://a/b',
     'https://a?b',
   ]) {
-    t.throws(() => originOf(url), { message: /^the server is a URL like/ }, url);
+    t.throws(() => originOf(url, '--server'), { message: /^--server must be a URL like/ }, url);
   }
 });
