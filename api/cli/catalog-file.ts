@@ -1,7 +1,4 @@
-/** Reads, checks and writes catalog files for the commands. */
-import { randomUUID } from 'node:crypto';
-import { open, rename, rm } from 'node:fs/promises';
-import path from 'node:path';
+/** Reads and checks catalog files for the commands. */
 import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
 import { catalogProblem, parseCatalog } from '../../feeds/catalog/catalog.ts';
 import type { CatalogFile } from '../../feeds/catalog/catalog-schema.ts';
@@ -29,22 +26,4 @@ export function checkedText(file: CatalogFile, name: string): string {
   const reading = parseCatalog(text);
   if (!reading.ok) throw new Error(catalogProblem(name, reading.errors));
   return text;
-}
-
-/** Replaces the file in one step, so that a server never reads half of it. */
-export async function writeWhole(file: string, text: string): Promise<void> {
-  const next = path.join(path.dirname(file), `.${path.basename(file)}.${randomUUID()}`);
-  try {
-    const handle = await open(next, 'wx');
-    try {
-      await handle.writeFile(text);
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-    await rename(next, file);
-  } catch (error) {
-    await rm(next, { force: true });
-    throw error;
-  }
 }

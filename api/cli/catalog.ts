@@ -1,15 +1,17 @@
 /** `paperbook catalog`: creates catalog files, adds to them, and reports every error in one. */
 
 import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { catalogProblem, loadCatalog } from '../../feeds/catalog/catalog.ts';
 import { catalogJsonSchema } from '../../feeds/catalog/catalog-schema.ts';
 import { mergeCatalogs } from '../../feeds/catalog/merge-catalogs.ts';
 import { apartGames } from '../../feeds/venues/shared/assemble.ts';
 import { jsonText, plain } from '../base/shown-text.ts';
-import { checkedText, readCatalogFile, writeWhole } from './catalog-file.ts';
+import { checkedText, readCatalogFile } from './catalog-file.ts';
 import { addDiscoverCommand } from './discover.ts';
 import { UsageError } from './usage.ts';
+import { writeWhole } from './whole-file.ts';
 
 export function addCatalogCommands(program: Command): void {
   const catalog = program.command('catalog').description('catalog files');
@@ -56,7 +58,8 @@ function addImportCommand(catalog: Command): void {
       }
       let merged = existsSync(into) ? await readCatalogFile(into) : { games: [], instruments: [] };
       for (const file of files) merged = mergeCatalogs(merged, await readCatalogFile(file));
-      await writeWhole(into, checkedText(merged, into));
+      const text = checkedText(merged, into);
+      await writeWhole(into, (unfinished) => writeFile(unfinished, text));
       const summary = { games: merged.games.length, instruments: merged.instruments.length };
       const line = `${into}: ${summary.games} games and ${summary.instruments} instruments`;
       process.stdout.write(`${options.json === true ? jsonText(summary) : plain(line)}\n`);

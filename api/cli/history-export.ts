@@ -1,6 +1,5 @@
 /** `paperbook history export`: a whole series into a file or a pipe. Rules H15, U16 (api/RULES.md). */
 import { once } from 'node:events';
-import { renameSync, rmSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { type Command, Option } from 'commander';
 import { INTERVALS, type Interval } from '../../engine/history/kinds.ts';
@@ -10,6 +9,7 @@ import { ofSeries, type SeriesFlags, seriesOf } from './history-series.ts';
 import { writeParquet } from './parquet-file.ts';
 import { listOf, show } from './table.ts';
 import { UsageError } from './usage.ts';
+import { writeWhole } from './whole-file.ts';
 
 const FORMATS = [...EXPORT_FORMATS, 'parquet'] as const;
 type Format = (typeof FORMATS)[number];
@@ -50,7 +50,7 @@ async function exportSeries(what: string, file: string | undefined, options: Exp
     await print(piecesOf(connection, { ...series, format }));
     return;
   }
-  const rows = await whole(file, (unfinished) =>
+  const rows = await writeWhole(file, (unfinished) =>
     format === 'parquet'
       ? writeParquet(unfinished, dataset, piecesOf(connection, { ...series, format: 'csv' }))
       : writeText(unfinished, format, piecesOf(connection, { ...series, format })),
@@ -97,19 +97,6 @@ async function* piecesOf({ server, client }: AccountConnection, query: ExportQue
 async function print(pieces: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of pieces) {
     if (!process.stdout.write(piece)) await once(process.stdout, 'drain');
-  }
-}
-
-/** Lets `write` make a file beside, which replaces the old one once it is whole. */
-async function whole(file: string, write: (unfinished: string) => Promise<number>) {
-  const unfinished = `${file}.part`;
-  try {
-    const rows = await write(unfinished);
-    renameSync(unfinished, file);
-    return rows;
-  } catch (error) {
-    rmSync(unfinished, { force: true });
-    throw error;
   }
 }
 

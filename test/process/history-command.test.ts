@@ -245,23 +245,32 @@ longTest.serial('U16: a Parquet file is written in row groups, in little memory'
   });
 });
 
-test.serial('U16: an export that breaks off leaves the file as it was', async (t) => {
-  const history = longHistory(30, { fails: true });
-  const { fails } = await startTrader(t, { catalog: CATALOG, history });
-  const work = tempDir(t);
-  for (const name of ['day.csv', 'day.parquet']) {
-    const file = path.join(work, name);
-    const broken = /^paperbook: the export broke off: /;
-    t.regex(await fails('history', 'export', AWAY, file), broken);
-    t.false(existsSync(file));
-    writeFileSync(file, 'of yesterday');
-    t.regex(await fails('history', 'export', AWAY, file), broken);
-    t.is(readFileSync(file, 'utf8'), 'of yesterday');
-  }
-  t.deepEqual(readdirSync(work).sort(), ['day.csv', 'day.parquet']);
-  const nowhere = path.join(work, 'none', 'day.csv');
-  t.regex(await fails('history', 'export', AWAY, nowhere), /^paperbook: ENOENT: .*none\/day\.csv/);
-});
+test.serial(
+  'U16, U81: an export that breaks off leaves the file as it was, and nothing beside',
+  async (t) => {
+    const history = longHistory(30, { fails: true });
+    const { fails } = await startTrader(t, { catalog: CATALOG, history });
+    const work = tempDir(t);
+    for (const name of ['day.csv', 'day.parquet']) {
+      const file = path.join(work, name);
+      const broken = /^paperbook: the export broke off: /;
+      t.regex(await fails('history', 'export', AWAY, file), broken);
+      t.false(existsSync(file));
+      writeFileSync(file, 'of yesterday');
+      t.regex(await fails('history', 'export', AWAY, file), broken);
+      t.is(readFileSync(file, 'utf8'), 'of yesterday');
+    }
+    const nowhere = path.join(work, 'none', 'day.csv');
+    for (const [file, code] of [
+      [nowhere, 'ENOENT'],
+      [work, 'EISDIR'],
+    ]) {
+      const says = await fails('history', 'export', AWAY, file!);
+      t.is(says, `paperbook: ${file} cannot be written (${code})\n`);
+    }
+    t.deepEqual(readdirSync(work).sort(), ['day.csv', 'day.parquet']);
+  },
+);
 
 test.serial('U12: no line of the history is wider than its terminal', async (t) => {
   const { command } = await start(t);
