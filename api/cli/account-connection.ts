@@ -3,8 +3,9 @@
  * U63 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError } from 'commander';
 import { type Client, createClient, RefusedError } from 'paperbook/client';
+import { isUuid } from '../../engine/rules/ids.ts';
 import { AuthRefusal, originOf, refresh } from './auth-client.ts';
 import { defaultSessionPath, type SavedSession, SessionFile } from './session-file.ts';
 import { UsageError } from './usage.ts';
@@ -62,7 +63,12 @@ export function ofAccountProgram(command: Command): Command {
 }
 
 const withOrganization = (command: Command) =>
-  command.option('--org <organizationId>', "an organization's sandbox");
+  command.option('--org <organizationId>', "an organization's sandbox", organizationId);
+
+function organizationId(text: string): string {
+  if (!isUuid(text)) throw new InvalidArgumentError('It is not the id of an organization.');
+  return text;
+}
 
 export function headersOf({ org }: { org?: string }) {
   return org === undefined ? {} : { headers: { 'X-Service-Org': org } };

@@ -9,7 +9,7 @@ const NAMES: Readonly<Record<string, string>> = {
   ...{ limitPriceCents: 'limit', maxPriceCents: 'max', minPriceCents: 'min' },
   ...{ statedProbPct: 'prob', timeInForce: 'tif', expiresAt: 'expires', orderGroupId: 'group' },
   ...{ instrumentId: 'instrument', ids: 'instrumentIds', ticker: 'instrument', gameId: 'game' },
-  ...{ q: 'words', 'X-Service-Org': 'org', userId: 'user', parlayId: 'parlay' },
+  ...{ q: 'words', userId: 'user', parlayId: 'parlay' },
   ...{ venueKeyId: 'keyId', newPerMinute: 'ordersPerMinute', newPerDay: 'ordersPerDay' },
   ...{ perMinute: 'requestsPerMinute', perMonth: 'requestsPerMonth' },
 };

@@ -79,7 +79,7 @@ async function copyAnew({ dataDir, target, meta, copied }: Task): Promise<void> 
     const { code } = error as NodeJS.ErrnoException;
     const isThere = code === 'EEXIST';
     const why = isThere
-      ? 'exists: a backup is running, or was broken off'
+      ? 'exists: a backup is running, or was broken off; if none runs, remove it'
       : `cannot be made (${code})`;
     throw new DataDirError(`${partial} ${why}`);
   }

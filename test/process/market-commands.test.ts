@@ -71,7 +71,11 @@ test.serial(
       await fails('equity', '--window', '0d'),
       /^paperbook: invalid_request: --window must be/,
     );
-    t.regex(await fails('equity', '--org', 'x'), /^paperbook: invalid_request: --org must be/);
+    for (const name of ['equity', 'watch']) {
+      const { code, stderr } = await command(name, '--org', 'x');
+      t.is(code, 2);
+      t.regex(stderr, /'--org <organizationId>' argument 'x' is invalid\. It is not the id of an/);
+    }
     for (const [args, says] of [
       [['buy', IDS.lions, 'yes', '0'], '<count> must be at least 1'],
       [['buy', 'lions', 'yes', '1'], '<instrument> must be '],

@@ -58,8 +58,13 @@ test.serial(`${SECTION}: one that was broken off has another name`, async (t) =>
   const { from, to } = await stoppedDir(t);
   mkdirSync(`${to}.partial`, { recursive: true });
   await t.throwsAsync(backUp(from, to), {
-    message: `${to}.partial exists: a backup is running, or was broken off`,
+    message: `${to}.partial exists: a backup is running, or was broken off; if none runs, remove it`,
   });
+  // Of a file, no folder can be made below.
+  writeFileSync(`${to}.file`, '');
+  const below = path.join(`${to}.file`, 'backup');
+  const message = `${below}.partial cannot be made (ENOTDIR)`;
+  await t.throwsAsync(backUp(from, below), { message });
 });
 
 test.serial(`${SECTION}: a fault leaves no copy`, async (t) => {
