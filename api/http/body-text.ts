@@ -89,9 +89,6 @@ export class BodyBytes {
   }
 }
 
-/** More of a body than any route reads. */
-const EARLY_BYTES_MAX = 2 * 2 ** 20;
-
 type TakeChunk = (chunk: ArrayBuffer, isLast: boolean) => void;
 
 /**
@@ -101,17 +98,12 @@ export class EarlyBody {
   readonly #unfinished: UnfinishedBodies;
   readonly #by: string;
   #chunks: ArrayBuffer[] = [];
-  /** The bytes that have arrived, and that are kept. */
-  #size = 0;
   #kept = 0;
   #isWhole = false;
   #isCut = false;
   #take: TakeChunk = (chunk, isLast) => {
     this.#isWhole = isLast;
-    const before = this.#size;
-    this.#size += chunk.byteLength;
-    // A reader with a smaller limit refuses it by its size.
-    if (before > EARLY_BYTES_MAX || this.#isCut) return;
+    if (this.#isCut) return;
     this.#isCut = !this.#unfinished.take(this.#by, chunk.byteLength);
     if (this.#isCut) return;
     this.#kept += chunk.byteLength;
