@@ -125,8 +125,9 @@ export class LiveCatalog {
   readonly #listed: Set<MarketNumber>;
 
   constructor(parts: LiveCatalogParts) {
-    this.#parts = parts;
     const { file, discoveredFile, past, first } = parts.files;
+    // It is kept until it is in use, and no longer.
+    this.#parts = { ...parts, files: { ...parts.files, first: null } };
     this.past = past;
     this.#first = first;
     this.#read = () => loadBoth(file, discoveredFile);
