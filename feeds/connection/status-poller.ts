@@ -1,7 +1,7 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91, W102, W104 to W107 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102, W104 to W107, W109 (feeds/FORMATS.md).
  */
 
 import type {
@@ -61,11 +61,8 @@ export class StatusPoller {
   readonly #words: ChannelWords;
   /** The place in the channels' words at which the questions under way began. */
   #askedPlace = 0;
-  /** Markets that an answer of the same round has closed. */
-  readonly #closedHere = new Set<string>();
   /** Markets whose result is from before the start. The venue may have changed it meanwhile. */
   readonly #unsure = new Set<string>();
-  readonly #met = new Set<string>();
   /** Markets that have stopped and have no result yet. */
   readonly #stopped = new Set<string>();
   /** Markets whose result the venue may still change. */
@@ -96,18 +93,20 @@ export class StatusPoller {
   /** Asks for these markets now, or after the markets that are asked for already. */
   ask(markets: readonly string[]): void {
     if (!this.#canAsk) return;
-    for (const market of markets) {
-      this.#waiting.add(market);
-      this.#meet(market);
-    }
+    for (const market of markets) this.#waiting.add(market);
     if (!this.#isAsking && !this.#abort.signal.aborted) void this.#askAll();
   }
 
-  /** A market that has its result already when it is first heard of. */
-  #meet(market: string): void {
-    if (!this.#options.mayAmend || this.#met.has(market)) return;
-    this.#met.add(market);
-    if (!this.#options.isOpen(market)) this.#unsure.add(market);
+  /** The feed follows the market from now on. It may have its result already. */
+  joined(market: string): void {
+    const { mayAmend, isOpen } = this.#options;
+    if (mayAmend && this.#canAsk && !isOpen(market)) this.#unsure.add(market);
+  }
+
+  /** The feed no longer follows the market. A result that may change is still asked for. */
+  left(market: string): void {
+    this.#words.forget(market);
+    for (const set of [this.#unsure, this.#stopped, this.#priced]) set.delete(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -230,7 +229,6 @@ export class StatusPoller {
       });
       this.#waiting.clear();
       this.#askedPlace = this.#words.place;
-      this.#closedHere.clear();
       await this.#askRound(markets, failed);
     }
     this.#isAsking = false;
@@ -277,7 +275,8 @@ export class StatusPoller {
   #take(ticks: readonly StateTick[]): void {
     if (this.#abort.signal.aborted) return;
     for (const tick of ticks) {
-      if (tick.kind === 'status' && tick.status === 'closed') this.#closedHere.add(tick.market);
+      const closes = tick.kind === 'status' && tick.status === 'closed';
+      if (closes) this.#words.closedByAnswer(tick.market);
     }
     const news = ticks.filter((tick) => this.#isNews(tick));
     for (const tick of news) this.#follow(tick);
@@ -295,7 +294,7 @@ export class StatusPoller {
     }
     if (this.#words.isNewer(market, this.#askedPlace)) return false;
     const opens = kind === 'status' && tick.status !== 'closed';
-    return !opens || !(this.#words.hasClosed(market) || this.#closedHere.has(market));
+    return !opens || !this.#words.hasClosed(market, this.#askedPlace);
   }
 
   /** A stopped market gets a result some time, and not every venue announces it. */
