@@ -14,6 +14,7 @@ import type { Connection, FeedStatus } from './connection-status.ts';
 import { StatusPoller } from './status-poller.ts';
 
 const NOTHING_HELD: ReadonlyMap<string, boolean> = new Map();
+const NONE_GIVEN: ReadonlySet<string> = new Set();
 /** Venues count connections too. Markets beyond the bound have no quote, and are shown as such. */
 const CONNECTIONS_MAX = 64;
 
@@ -35,6 +36,8 @@ export type FeedOptions = {
   held?(): ReadonlyMap<string, boolean>;
   /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
   unheld?(): ReadonlyMap<string, boolean>;
+  /** Markets with a result that others than their venue have given; left out: none. */
+  given?(): ReadonlySet<string>;
   /** Another feed of the venue has a REST API. */
   othersAsk?: boolean;
   /** The words of the venue's channels, shared by its feeds; left out: there is one feed. */
@@ -264,6 +267,7 @@ class VenueFeed implements Feed {
       ...{ tellsResults, mayAmend, repeatsStatus },
       held: this.#options.held ?? (() => NOTHING_HELD),
       unheld: this.#options.unheld ?? (() => NOTHING_HELD),
+      given: this.#options.given ?? (() => NONE_GIVEN),
       othersAsk: this.#options.othersAsk ?? false,
       isOpen: this.#options.awaitsQuote,
       take: (ticks) => {

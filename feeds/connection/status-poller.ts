@@ -1,7 +1,7 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91, W102, W104 to W107, W109 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102, W104 to W107, W109, W110 (feeds/FORMATS.md).
  */
 
 import type {
@@ -43,6 +43,8 @@ export type MissedStatesOptions = {
   held(): ReadonlyMap<string, boolean>;
   /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
   unheld?(): ReadonlyMap<string, boolean>;
+  /** Markets with a result that others than their venue have given. */
+  given?(): ReadonlySet<string>;
   /** Another feed of the venue asks for the same markets. */
   othersAsk?: boolean;
   /** Whether the market has no result yet. */
@@ -174,8 +176,10 @@ export class StatusPoller {
     const { isOpen } = this.#options;
     const held = this.#options.held();
     const unheld = this.#options.unheld?.() ?? NOTHING;
+    const given = this.#options.given?.() ?? NONE;
     for (const market of this.#askedMs.keys()) {
-      if (held.has(market) || unheld.has(market) || this.#provisional.has(market)) continue;
+      if (held.has(market) || unheld.has(market) || given.has(market)) continue;
+      if (this.#provisional.has(market)) continue;
       this.#askedMs.delete(market);
     }
     const nowMs = performance.now();
@@ -186,7 +190,7 @@ export class StatusPoller {
     const paid = [...this.#provisional].filter((market) => !isOpen(market));
     const due = [
       ...[...this.#heldAndMaybeOver(), ...paid].filter(isDue(1)),
-      ...this.#unheldAndMaybeOver(unheld).filter(isDue(UNHELD_TIMES)),
+      ...[...this.#unheldAndMaybeOver(unheld), ...given].filter(isDue(UNHELD_TIMES)),
     ];
     if (due.length > 0) this.ask(due);
   }
@@ -223,9 +227,10 @@ export class StatusPoller {
     this.#timer = undefined;
     const failed = new Set<string>();
     while (this.#waiting.size > 0) {
+      const given = this.#options.given?.() ?? NONE;
       const markets = [...this.#waiting].filter((market) => {
-        if (this.#options.isOpen(market) || this.#provisional.has(market)) return true;
-        return this.#unsure.has(market);
+        if (this.#options.isOpen(market) || given.has(market)) return true;
+        return this.#provisional.has(market) || this.#unsure.has(market);
       });
       this.#waiting.clear();
       this.#askedPlace = this.#words.place;
@@ -358,6 +363,7 @@ export class StatusPoller {
 }
 
 const NOTHING: ReadonlyMap<string, boolean> = new Map();
+const NONE: ReadonlySet<string> = new Set();
 const namesAll = (request: StateRequest) => request.namesAll;
 
 /** No question without markets. */

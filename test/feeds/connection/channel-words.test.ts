@@ -1,5 +1,6 @@
 /** Answers by REST that are older than what a channel or another answer has said. */
 import test, { type ExecutionContext } from 'ava';
+import { WatchedMarkets } from '../../../feeds/catalog/watched-markets.ts';
 import { ChannelWords, wordsByVenue } from '../../../feeds/connection/channel-words.ts';
 import { StatusPoller } from '../../../feeds/connection/status-poller.ts';
 import type { StateTick } from '../../../feeds/reading/venue.ts';
@@ -25,6 +26,7 @@ async function poller(
     repeatsStatus = false,
     againMs = 60_000,
     words = new ChannelWords(),
+    given = new Set<string>(),
   } = {},
 ) {
   const held: (() => void)[] = [];
@@ -40,6 +42,7 @@ async function poller(
     ...{ base, tellsResults: true, mayAmend, repeatsStatus, againMs, words },
     held: () => new Map(),
     isOpen: () => isOpen,
+    given: () => given,
     requests: (_, markets) => {
       named.push(...markets);
       return Array.from({ length: markets.length > 0 ? requests : 0 }, (_, at) => ({
@@ -165,6 +168,32 @@ test('W107: a venue that never changes a result is not asked for one from before
   may.poller.joined('A');
   may.poller.ask(['A']);
   t.deepEqual(may.named, ['A']);
+});
+
+test('W110: a venue is asked for the result of a market that an operator has settled', async (t) => {
+  const watched = new WatchedMarkets({
+    ...{ named: 0, marketNames: ['venue_a/A', 'venue_a/B'], games: [], settled: [] },
+    byVenue: { venue_a: ['A'] },
+  });
+  const given = () => watched.given('venue_a');
+  watched.settle(0, true);
+  t.is(given().size, 0, 'its venue has told the result');
+  watched.settle(0, false);
+  watched.settle(1, false);
+  t.deepEqual([...given()], ['A'], 'the other is not subscribed to');
+  const { named, answer } = await poller(t, {
+    isOpen: false,
+    given: given() as Set<string>,
+    againMs: 30,
+  });
+  t.deepEqual(await answer(), [], 'the venue has none yet');
+  t.deepEqual(await answer(NO), [NO]);
+  t.deepEqual([...new Set(named)], ['A']);
+  watched.settle(0, true);
+  t.is(given().size, 0);
+  const none = await poller(t, { isOpen: false });
+  none.poller.ask(['A']);
+  t.deepEqual(none.named, []);
 });
 
 const [OPEN, PAUSED, CLOSED] = [status('open'), status('paused'), status('closed')];
