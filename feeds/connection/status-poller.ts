@@ -1,7 +1,7 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91, W102, W104 to W107, W109, W110 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W111 (feeds/FORMATS.md).
  */
 
 import type {
@@ -23,6 +23,8 @@ const AT_ONCE = 4;
 const LOOKS = 12;
 /** No money depends on a market that nobody holds: it is asked for as many times less often. */
 const UNHELD_TIMES = 5;
+/** A venue that tells no result for so long may never tell one. */
+const LATE_MS = 24 * 3_600_000;
 const NAMES_SHOWN = 5;
 /** The limit of lines of one kind. */
 const LOGGED_MAX = 100;
@@ -52,6 +54,8 @@ export type MissedStatesOptions = {
   take(ticks: readonly StateTick[]): void;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   againMs?: number;
+  /** A held market that is closed for so long is shown; a day when left out. */
+  lateMs?: number;
   rest?: AskOptions;
 };
 
@@ -65,8 +69,8 @@ export class StatusPoller {
   #askedPlace = 0;
   /** Markets whose result is from before the start. The venue may have changed it meanwhile. */
   readonly #unsure = new Set<string>();
-  /** Markets that have stopped and have no result yet. */
-  readonly #stopped = new Set<string>();
+  /** Markets that have stopped and have no result yet; since when, on the steady clock. */
+  readonly #stopped = new Map<string, number>();
   /** Markets whose result the venue may still change. */
   readonly #provisional = new Set<string>();
   /** Markets with a bid and an ask on an open connection. */
@@ -108,7 +112,7 @@ export class StatusPoller {
   /** The feed no longer follows the market. A result that may change is still asked for. */
   left(market: string): void {
     this.#words.forget(market);
-    for (const set of [this.#unsure, this.#stopped, this.#priced]) set.delete(market);
+    for (const all of [this.#unsure, this.#stopped, this.#priced]) all.delete(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -122,10 +126,18 @@ export class StatusPoller {
     const unusable = [...this.#unusable].filter(([market]) => isOpen(market));
     const held = this.#options.held();
     const unnamed = [...this.#unnamed].filter((market) => held.has(market) && isOpen(market));
+    const lateMs = performance.now() - (this.#options.lateMs ?? LATE_MS);
+    const late = [...this.#stopped].filter(([market, sinceMs]) => {
+      return sinceMs <= lateMs && held.has(market) && isOpen(market);
+    });
     const doubts = [...this.#doubts].filter(([market]) => !isOpen(market));
     return [
       ...lineOf(this.#untold(), 'held, and their end cannot be known without a restUrl'),
       ...lineOf(unnamed, 'held, and not named by their venue when it is asked'),
+      ...lineOf(
+        late.flatMap(([market]) => (this.#unusable.has(market) ? [] : market)),
+        'held, and closed for a day without a result; paperbook admin settle gives one',
+      ),
       ...lineOf(
         unusable.map(([market, reason]) => `${market} (${reason})`),
         'over without a result that can be paid; paperbook admin settle gives one',
@@ -238,7 +250,7 @@ export class StatusPoller {
     }
     this.#isAsking = false;
     if (this.#abort.signal.aborted) return;
-    for (const market of [...failed, ...this.#stopped]) this.#waiting.add(market);
+    for (const market of [...failed, ...this.#stopped.keys()]) this.#waiting.add(market);
     this.#planRound();
   }
 
@@ -309,7 +321,7 @@ export class StatusPoller {
     this.#note(tick);
     if (tick.kind !== 'status' || tick.status !== 'closed') this.#stopped.delete(market);
     else if (this.#options.isOpen(market)) {
-      this.#stopped.add(market);
+      if (!this.#stopped.has(market)) this.#stopped.set(market, performance.now());
       if (this.#isAsking) return;
       this.#waiting.add(market);
       this.#planRound();

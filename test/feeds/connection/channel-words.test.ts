@@ -196,6 +196,34 @@ test('W110: a venue is asked for the result of a market that an operator has set
   t.deepEqual(none.named, []);
 });
 
+test('W111: a held market that is closed for long without a result is named', (t) => {
+  const [held, over] = [new Map([['A', true]]), new Set<string>()];
+  const shown = (lateMs?: number) => {
+    const made = new StatusPoller({
+      ...{ base: null, requests: null, tellsResults: true, take() {} },
+      held: () => held,
+      isOpen: (market) => !over.has(market),
+      log: { info() {}, warn() {} },
+      ...(lateMs === undefined ? {} : { lateMs }),
+    });
+    t.teardown(() => made.close());
+    return made;
+  };
+  const late = shown(0);
+  t.deepEqual(late.problems(), []);
+  late.saw([CLOSED, status('closed'), { ...CLOSED, market: 'B' }]);
+  t.regex(late.problems().join(), /^1 market held, and closed for a day without a result.*: A$/);
+  late.saw([OPEN]);
+  t.deepEqual(late.problems(), [], 'it is open again');
+  late.saw([CLOSED]);
+  over.add('A');
+  t.deepEqual(late.problems(), [], 'it has its result');
+  over.clear();
+  const soon = shown();
+  soon.saw([CLOSED]);
+  t.deepEqual(soon.problems(), [], 'it may have its result within a day');
+});
+
 const [OPEN, PAUSED, CLOSED] = [status('open'), status('paused'), status('closed')];
 const NO: StateTick = { ...YES, outcome: 'no' };
 
