@@ -1,6 +1,6 @@
 /**
  * Opens the connections of an entry of PAPERBOOK_FEEDS, which feed the engine. Rules W1, W2, W15,
- * W70, W74 (feeds/FORMATS.md).
+ * W70, W74, W110 (feeds/FORMATS.md).
  */
 import { readFileSync } from 'node:fs';
 import type { SourceNumber, Venue } from '../../engine/base/units.ts';
@@ -14,6 +14,8 @@ import type { Log } from '../base/logger.ts';
 import { ConfigError } from '../config/config.ts';
 import { type FeedConfig, isInTheClear } from '../config/settings.ts';
 
+const NONE: ReadonlySet<string> = new Set();
+
 type FeedParts = {
   ingest: Ingest;
   /** Which markets of a venue to subscribe to, and which of them should have a quote. */
@@ -22,6 +24,8 @@ type FeedParts = {
     awaitsQuote(venue: Venue, market: string): boolean;
     held(venue: Venue): ReadonlyMap<string, boolean>;
     unheld(venue: Venue): ReadonlyMap<string, boolean>;
+    /** Left out: nobody but their venues gives results. */
+    given?(venue: Venue): ReadonlySet<string>;
   };
   /** The venues of which some entry has a REST API. */
   askedVenues: ReadonlySet<Venue>;
@@ -67,6 +71,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     awaitsQuote: (market) => parts.catalog.awaitsQuote(venue, market),
     held: () => parts.catalog.held(venue),
     unheld: () => parts.catalog.unheld(venue),
+    given: () => parts.catalog.given?.(venue) ?? NONE,
     othersAsk: restUrl === null && parts.askedVenues.has(venue),
     words: parts.words(venue),
     newUnquoted: () => parts.quoting.unquotedOf(venue, entry),

@@ -96,7 +96,7 @@ class FeedThread {
         for (const feed of this.#feeds) feed.marketsChanged();
         return;
       case 'settled':
-        this.#markets.settle(message.market);
+        this.#markets.settle(message.market, message.byVenue);
         if (!message.byVenue) this.#states.resultGiven(message.market);
         // None of them waits for its quote any more.
         for (const feed of this.#feeds) feed.marketsChanged();
@@ -115,7 +115,7 @@ class FeedThread {
   }
 
   #take(tick: Tick): void {
-    if (tick.kind === 'result') this.#markets.settle(tick.market);
+    if (tick.kind === 'result') this.#markets.settle(tick.market, true);
     const isState = tick.kind === 'game' || tick.kind === 'status' || tick.kind === 'result';
     if (!isState) return this.#changed.take(tick);
     const { atMs, source } = tick;

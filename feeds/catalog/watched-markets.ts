@@ -1,4 +1,4 @@
-/** The catalog as a thread of feeds knows it: numbers of markets, and which to watch. Rules W60, W70 (feeds/FORMATS.md). */
+/** The catalog as a thread of feeds knows it: numbers of markets, and which to watch. Rules W60, W70, W110 (feeds/FORMATS.md). */
 import { invariant } from '../../engine/base/invariant.ts';
 import { NumberSet } from '../../engine/base/number-set.ts';
 import { type MarketNumber, marketName, VENUES, type Venue } from '../../engine/base/units.ts';
@@ -39,6 +39,8 @@ export class WatchedMarkets {
   #byVenue: MarketsToWatch['byVenue'] = {};
   #games: ReadonlySet<string> = new Set();
   readonly #settled = new NumberSet();
+  /** An operator or a game has given them their result, and their venue has told none since. */
+  readonly #given = new Set<MarketNumber>();
   #lastHeld: HeldMarkets = { markets: [], unheld: [], maybeOver: [] };
   #held: ReadonlyMap<Venue, ByName> = new Map();
   #unheld: ReadonlyMap<Venue, ByName> = new Map();
@@ -94,8 +96,19 @@ export class WatchedMarkets {
     return this.#games.has(slug);
   }
 
-  settle(market: MarketNumber): void {
+  /** @param byVenue false: an operator or a game has given the result */
+  settle(market: MarketNumber, byVenue: boolean): void {
     this.#settled.add(market);
+    if (byVenue) this.#given.delete(market);
+    else this.#given.add(market);
+  }
+
+  /** Watched markets with a result that others than their venue have given. Rule W110. */
+  given(venue: Venue): ReadonlySet<string> {
+    const names = this.#byName([...this.#given], NO_NUMBERS).get(venue) ?? NOTHING;
+    return new Set(
+      names.size === 0 ? [] : this.watchedMarkets(venue).filter((one) => names.has(one)),
+    );
   }
 
   watchedMarkets(venue: Venue): readonly string[] {
@@ -110,3 +123,4 @@ export class WatchedMarkets {
 }
 
 const NOTHING: ReadonlyMap<string, boolean> = new Map();
+const NO_NUMBERS: ReadonlySet<MarketNumber> = new Set();

@@ -1,12 +1,12 @@
 /**
  * One entry of PAPERBOOK_FEEDS: as many connections as its markets need, and the venue's REST API
- * for missed events. Rules W1, W15, W17, W70 (feeds/FORMATS.md).
+ * for missed events. Rules W1, W15, W17, W70, W109 (feeds/FORMATS.md).
  */
 import type { EpochMs, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { Ingest, IngestSession } from '../ingest/ingest.ts';
-import type { FrameReading, VenueAdapter } from '../reading/venue.ts';
+import type { FrameReading, VenueAdapter, VenueTick } from '../reading/venue.ts';
 import type { Unquoted } from './awaiting-quote.ts';
-import type { ChannelWords } from './channel-words.ts';
+import { ChannelWords } from './channel-words.ts';
 import { openConnection } from './connection.ts';
 import { ConnectionCounter } from './connection-counts.ts';
 import type { ConnectionTiming } from './connection-options.ts';
@@ -14,6 +14,7 @@ import type { Connection, FeedStatus } from './connection-status.ts';
 import { StatusPoller } from './status-poller.ts';
 
 const NOTHING_HELD: ReadonlyMap<string, boolean> = new Map();
+const NONE_GIVEN: ReadonlySet<string> = new Set();
 /** Venues count connections too. Markets beyond the bound have no quote, and are shown as such. */
 const CONNECTIONS_MAX = 64;
 
@@ -35,6 +36,8 @@ export type FeedOptions = {
   held?(): ReadonlyMap<string, boolean>;
   /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
   unheld?(): ReadonlyMap<string, boolean>;
+  /** Markets with a result that others than their venue have given; left out: none. */
+  given?(): ReadonlySet<string>;
   /** Another feed of the venue has a REST API. */
   othersAsk?: boolean;
   /** The words of the venue's channels, shared by its feeds; left out: there is one feed. */
@@ -83,11 +86,16 @@ type ConnectionSlot = {
 class VenueFeed implements Feed {
   readonly #options: FeedOptions;
   readonly #slots: ConnectionSlot[] = [];
+  readonly #words: ChannelWords;
+  /** Its number among the feeds of the venue. */
+  readonly #number: number;
   readonly #states: StatusPoller;
   #isClosed = false;
 
   constructor(options: FeedOptions) {
     this.#options = options;
+    this.#words = options.words ?? new ChannelWords();
+    this.#number = this.#words.newFeed();
     const adapter = options.newAdapter();
     this.#states = this.#statesBy(adapter);
     const first = this.#newSlot(adapter);
@@ -130,6 +138,7 @@ class VenueFeed implements Feed {
         if (wanted.delete(market)) continue;
         slot.markets.delete(market);
         slot.isFull = false;
+        this.#states.left(market);
       }
     }
     const opened: ConnectionSlot[] = [];
@@ -142,6 +151,7 @@ class VenueFeed implements Feed {
       }
       slot ??= this.#slots.at(-1)!;
       slot.markets.add(market);
+      this.#states.joined(market);
       if (slot.connection !== null) joined.push(market);
     }
     // The others are asked for when their connection opens.
@@ -174,14 +184,18 @@ class VenueFeed implements Feed {
   #open(slot: ConnectionSlot): void {
     const { adapter } = slot;
     const { url, venue, ingest, log, nowMs, timing, awaitsQuote } = this.#options;
-    const sink = ingest.session(venue, adapter, this.#options.newSource());
+    const isOld = (tick: VenueTick) => this.#words.isOld(this.#number, tick);
+    const sink = ingest.session(venue, adapter, this.#options.newSource(), isOld);
     const unquoted = this.#options.newUnquoted?.();
     slot.connection = openConnection({
       url,
       venue,
       adapter,
       markets: () => [...slot.markets],
-      subscribe: (markets) => sink.subscribe(markets, nowMs()),
+      subscribe: (markets) => {
+        this.#words.startsOver(this.#number, markets);
+        return sink.subscribe(markets, nowMs());
+      },
       awaitsQuote,
       onFrame: (text, atMs) => this.#taken(slot, sink.frame(text, atMs)),
       onHeartbeat: (atMs) => sink.heartbeat(atMs),
@@ -192,7 +206,11 @@ class VenueFeed implements Feed {
         sink.lost(atMs);
       },
       onOverflow: (markets) => this.#moveOn(slot, markets),
-      onMissedStates: (markets) => this.#states.ask(markets === true ? [...slot.markets] : markets),
+      onMissedStates: (markets) => {
+        if (markets !== true) return this.#states.ask(markets);
+        this.#words.startsOver(this.#number, slot.markets);
+        this.#states.ask([...slot.markets]);
+      },
       onState: ({ state }) => {
         if (state === 'open') {
           slot.counter.opened();
@@ -234,8 +252,7 @@ class VenueFeed implements Feed {
 
   #statesBy(adapter: VenueAdapter): StatusPoller {
     const { stateRequests: requests, tellsResults, mayAmend, repeatsStatus } = adapter;
-    const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs, words } =
-      this.#options;
+    const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
     if (requests !== null && restUrl === null) {
       log.info({ venue }, 'no restUrl: results during a lost connection are not asked for');
     }
@@ -250,6 +267,7 @@ class VenueFeed implements Feed {
       ...{ tellsResults, mayAmend, repeatsStatus },
       held: this.#options.held ?? (() => NOTHING_HELD),
       unheld: this.#options.unheld ?? (() => NOTHING_HELD),
+      given: this.#options.given ?? (() => NONE_GIVEN),
       othersAsk: this.#options.othersAsk ?? false,
       isOpen: this.#options.awaitsQuote,
       take: (ticks) => {
@@ -257,7 +275,7 @@ class VenueFeed implements Feed {
         for (const { connection } of this.#slots) connection?.learned(ticks);
       },
       log,
-      ...(words === undefined ? {} : { words }),
+      words: this.#words,
       ...(askAgainMs === undefined ? {} : { againMs: askAgainMs }),
     });
   }

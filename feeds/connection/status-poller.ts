@@ -1,7 +1,7 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91, W102, W104 to W107 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W111 (feeds/FORMATS.md).
  */
 
 import type {
@@ -23,6 +23,8 @@ const AT_ONCE = 4;
 const LOOKS = 12;
 /** No money depends on a market that nobody holds: it is asked for as many times less often. */
 const UNHELD_TIMES = 5;
+/** A venue that tells no result for so long may never tell one. */
+const LATE_MS = 24 * 3_600_000;
 const NAMES_SHOWN = 5;
 /** The limit of lines of one kind. */
 const LOGGED_MAX = 100;
@@ -43,6 +45,8 @@ export type MissedStatesOptions = {
   held(): ReadonlyMap<string, boolean>;
   /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
   unheld?(): ReadonlyMap<string, boolean>;
+  /** Markets with a result that others than their venue have given. */
+  given?(): ReadonlySet<string>;
   /** Another feed of the venue asks for the same markets. */
   othersAsk?: boolean;
   /** Whether the market has no result yet. */
@@ -50,6 +54,8 @@ export type MissedStatesOptions = {
   take(ticks: readonly StateTick[]): void;
   log: { info(fields: object, message: string): void; warn(fields: object, message: string): void };
   againMs?: number;
+  /** A held market that is closed for so long is shown; a day when left out. */
+  lateMs?: number;
   rest?: AskOptions;
 };
 
@@ -61,13 +67,10 @@ export class StatusPoller {
   readonly #words: ChannelWords;
   /** The place in the channels' words at which the questions under way began. */
   #askedPlace = 0;
-  /** Markets that an answer of the same round has closed. */
-  readonly #closedHere = new Set<string>();
   /** Markets whose result is from before the start. The venue may have changed it meanwhile. */
   readonly #unsure = new Set<string>();
-  readonly #met = new Set<string>();
-  /** Markets that have stopped and have no result yet. */
-  readonly #stopped = new Set<string>();
+  /** Markets that have stopped and have no result yet; since when, on the steady clock. */
+  readonly #stopped = new Map<string, number>();
   /** Markets whose result the venue may still change. */
   readonly #provisional = new Set<string>();
   /** Markets with a bid and an ask on an open connection. */
@@ -96,18 +99,20 @@ export class StatusPoller {
   /** Asks for these markets now, or after the markets that are asked for already. */
   ask(markets: readonly string[]): void {
     if (!this.#canAsk) return;
-    for (const market of markets) {
-      this.#waiting.add(market);
-      this.#meet(market);
-    }
+    for (const market of markets) this.#waiting.add(market);
     if (!this.#isAsking && !this.#abort.signal.aborted) void this.#askAll();
   }
 
-  /** A market that has its result already when it is first heard of. */
-  #meet(market: string): void {
-    if (!this.#options.mayAmend || this.#met.has(market)) return;
-    this.#met.add(market);
-    if (!this.#options.isOpen(market)) this.#unsure.add(market);
+  /** The feed follows the market from now on. It may have its result already. */
+  joined(market: string): void {
+    const { mayAmend, isOpen } = this.#options;
+    if (mayAmend && this.#canAsk && !isOpen(market)) this.#unsure.add(market);
+  }
+
+  /** The feed no longer follows the market. A result that may change is still asked for. */
+  left(market: string): void {
+    this.#words.forget(market);
+    for (const all of [this.#unsure, this.#stopped, this.#priced]) all.delete(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -121,10 +126,18 @@ export class StatusPoller {
     const unusable = [...this.#unusable].filter(([market]) => isOpen(market));
     const held = this.#options.held();
     const unnamed = [...this.#unnamed].filter((market) => held.has(market) && isOpen(market));
+    const lateMs = performance.now() - (this.#options.lateMs ?? LATE_MS);
+    const late = [...this.#stopped].filter(([market, sinceMs]) => {
+      return sinceMs <= lateMs && held.has(market) && isOpen(market);
+    });
     const doubts = [...this.#doubts].filter(([market]) => !isOpen(market));
     return [
       ...lineOf(this.#untold(), 'held, and their end cannot be known without a restUrl'),
       ...lineOf(unnamed, 'held, and not named by their venue when it is asked'),
+      ...lineOf(
+        late.flatMap(([market]) => (this.#unusable.has(market) ? [] : market)),
+        'held, and closed for a day without a result; paperbook admin settle gives one',
+      ),
       ...lineOf(
         unusable.map(([market, reason]) => `${market} (${reason})`),
         'over without a result that can be paid; paperbook admin settle gives one',
@@ -175,8 +188,10 @@ export class StatusPoller {
     const { isOpen } = this.#options;
     const held = this.#options.held();
     const unheld = this.#options.unheld?.() ?? NOTHING;
+    const given = this.#options.given?.() ?? NONE;
     for (const market of this.#askedMs.keys()) {
-      if (held.has(market) || unheld.has(market) || this.#provisional.has(market)) continue;
+      if (held.has(market) || unheld.has(market) || given.has(market)) continue;
+      if (this.#provisional.has(market)) continue;
       this.#askedMs.delete(market);
     }
     const nowMs = performance.now();
@@ -187,7 +202,7 @@ export class StatusPoller {
     const paid = [...this.#provisional].filter((market) => !isOpen(market));
     const due = [
       ...[...this.#heldAndMaybeOver(), ...paid].filter(isDue(1)),
-      ...this.#unheldAndMaybeOver(unheld).filter(isDue(UNHELD_TIMES)),
+      ...[...this.#unheldAndMaybeOver(unheld), ...given].filter(isDue(UNHELD_TIMES)),
     ];
     if (due.length > 0) this.ask(due);
   }
@@ -224,18 +239,18 @@ export class StatusPoller {
     this.#timer = undefined;
     const failed = new Set<string>();
     while (this.#waiting.size > 0) {
+      const given = this.#options.given?.() ?? NONE;
       const markets = [...this.#waiting].filter((market) => {
-        if (this.#options.isOpen(market) || this.#provisional.has(market)) return true;
-        return this.#unsure.has(market);
+        if (this.#options.isOpen(market) || given.has(market)) return true;
+        return this.#provisional.has(market) || this.#unsure.has(market);
       });
       this.#waiting.clear();
       this.#askedPlace = this.#words.place;
-      this.#closedHere.clear();
       await this.#askRound(markets, failed);
     }
     this.#isAsking = false;
     if (this.#abort.signal.aborted) return;
-    for (const market of [...failed, ...this.#stopped]) this.#waiting.add(market);
+    for (const market of [...failed, ...this.#stopped.keys()]) this.#waiting.add(market);
     this.#planRound();
   }
 
@@ -277,7 +292,8 @@ export class StatusPoller {
   #take(ticks: readonly StateTick[]): void {
     if (this.#abort.signal.aborted) return;
     for (const tick of ticks) {
-      if (tick.kind === 'status' && tick.status === 'closed') this.#closedHere.add(tick.market);
+      const closes = tick.kind === 'status' && tick.status === 'closed';
+      if (closes) this.#words.closedByAnswer(tick.market);
     }
     const news = ticks.filter((tick) => this.#isNews(tick));
     for (const tick of news) this.#follow(tick);
@@ -295,7 +311,7 @@ export class StatusPoller {
     }
     if (this.#words.isNewer(market, this.#askedPlace)) return false;
     const opens = kind === 'status' && tick.status !== 'closed';
-    return !opens || !(this.#words.hasClosed(market) || this.#closedHere.has(market));
+    return !opens || !this.#words.hasClosed(market, this.#askedPlace);
   }
 
   /** A stopped market gets a result some time, and not every venue announces it. */
@@ -305,7 +321,7 @@ export class StatusPoller {
     this.#note(tick);
     if (tick.kind !== 'status' || tick.status !== 'closed') this.#stopped.delete(market);
     else if (this.#options.isOpen(market)) {
-      this.#stopped.add(market);
+      if (!this.#stopped.has(market)) this.#stopped.set(market, performance.now());
       if (this.#isAsking) return;
       this.#waiting.add(market);
       this.#planRound();
@@ -359,6 +375,7 @@ export class StatusPoller {
 }
 
 const NOTHING: ReadonlyMap<string, boolean> = new Map();
+const NONE: ReadonlySet<string> = new Set();
 const namesAll = (request: StateRequest) => request.namesAll;
 
 /** No question without markets. */

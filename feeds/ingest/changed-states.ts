@@ -53,6 +53,8 @@ export class ChangedStates {
     const state = known ?? { passed: '', beganMs: nowMs, count: 0, waiting: [] };
     if (known === undefined) this.#states.set(key, state);
     if (nowMs - state.beganMs >= WITHIN_MS) {
+      // Nobody trades by a state that is no longer the newest.
+      state.waiting = state.waiting.filter(isFinal);
       this.#pass(state);
       Object.assign(state, { beganMs: nowMs, count: 0 });
     } else if (state.waiting.length === 0 && state.passed === value) return false;

@@ -80,8 +80,16 @@ export type IngestSession = {
 };
 
 export type Ingest = {
-  /** `source` is the connection's own number. */
-  session(venue: Venue, adapter: FrameReader, source: SourceNumber): IngestSession;
+  /**
+   * `source` is the connection's own number. `isOld`: whether another feed has told the tick's word
+   * before, and a newer one since (W109); left out: there is one feed.
+   */
+  session(
+    venue: Venue,
+    adapter: FrameReader,
+    source: SourceNumber,
+    isOld?: (tick: VenueTick) => boolean,
+  ): IngestSession;
   /** Counts over all connections since the start. */
   counts(): IngestCounts;
 };
@@ -98,8 +106,10 @@ export function createIngest(options: IngestOptions): Ingest {
   const results = new Map<MarketNumber, string>();
   const answeredClosed = new Set<string>();
   return {
-    session: (venue, adapter, source) =>
-      new VenueSession({ venue, adapter, source, options, counters, results, answeredClosed }),
+    session: (venue, adapter, source, isOld) => {
+      const shared = { options, counters, results, answeredClosed };
+      return new VenueSession({ venue, adapter, source, isOld, ...shared });
+    },
     counts: () => counters.counts(),
   };
 }
@@ -108,6 +118,7 @@ type SessionParts = {
   venue: Venue;
   adapter: FrameReader;
   source: SourceNumber;
+  isOld: ((tick: VenueTick) => boolean) | undefined;
   options: IngestOptions;
   counters: IngestCounters;
   /** The last result of each market, in words. */
@@ -137,11 +148,15 @@ class VenueSession implements IngestSession {
   }
 
   frame(raw: unknown, receivedMs: EpochMs, isGap = false): FrameReading {
-    const { venue, adapter, counters, source, options } = this.#parts;
+    const { venue, adapter, counters, source, isOld, options } = this.#parts;
     const reading = readingOf(adapter, raw);
     const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
     if (reading.stated !== undefined) this.#compare(reading, reading.stated, atMs);
     if (adapter.repeatsStatus) this.#keepClosed(reading);
+    if (isOld !== undefined) {
+      const old = reading.ticks.filter(isOld);
+      if (old.length > 0) reading.ticks = reading.ticks.filter((tick) => !old.includes(tick));
+    }
     counters.frame(reading.type);
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);

@@ -1,6 +1,7 @@
 /** Answers by REST that are older than what a channel or another answer has said. */
 import test, { type ExecutionContext } from 'ava';
-import { wordsByVenue } from '../../../feeds/connection/channel-words.ts';
+import { WatchedMarkets } from '../../../feeds/catalog/watched-markets.ts';
+import { ChannelWords, wordsByVenue } from '../../../feeds/connection/channel-words.ts';
 import { StatusPoller } from '../../../feeds/connection/status-poller.ts';
 import type { StateTick } from '../../../feeds/reading/venue.ts';
 import { KALSHI, POLYMARKET_US } from '../live-venues.ts';
@@ -8,7 +9,7 @@ import { json, type Reply, restServer } from '../rest-server.ts';
 import { until } from '../until.ts';
 import { stubOf } from '../venue-stub.ts';
 
-const status = (status: 'open' | 'closed', more: object = {}): StateTick => ({
+const status = (status: 'open' | 'paused' | 'closed', more: object = {}): StateTick => ({
   ...{ kind: 'status', market: 'A', status },
   ...more,
 });
@@ -18,7 +19,15 @@ const AMENDED = { isOpen: false, mayAmend: true };
 /** A poller whose requests are answered when the test says so. */
 async function poller(
   t: ExecutionContext,
-  { isOpen = true, mayAmend = false, requests = 1, repeatsStatus = false, againMs = 60_000 } = {},
+  {
+    isOpen = true,
+    mayAmend = false,
+    requests = 1,
+    repeatsStatus = false,
+    againMs = 60_000,
+    words = new ChannelWords(),
+    given = new Set<string>(),
+  } = {},
 ) {
   const held: (() => void)[] = [];
   const later: Reply = (url, response, request) => {
@@ -30,9 +39,10 @@ async function poller(
   const named: string[] = [];
   const base = new URL(rest.url);
   const made = new StatusPoller({
-    ...{ base, tellsResults: true, mayAmend, repeatsStatus, againMs },
+    ...{ base, tellsResults: true, mayAmend, repeatsStatus, againMs, words },
     held: () => new Map(),
     isOpen: () => isOpen,
+    given: () => given,
     requests: (_, markets) => {
       named.push(...markets);
       return Array.from({ length: markets.length > 0 ? requests : 0 }, (_, at) => ({
@@ -84,6 +94,18 @@ test('W104: of two answers of one round the one that closes a market counts', as
   t.deepEqual(await answer(status('open')), [], 'its list was made before the market closed');
 });
 
+test('W104: an answer to one feed that closes a market is newer than one to another that was asked for before', async (t) => {
+  const words = new ChannelWords();
+  const [slow, fast] = [await poller(t, { words }), await poller(t, { words })];
+  slow.poller.ask(['A']);
+  await until(() => slow.rest.asked.length > 0, 'a question');
+  fast.poller.ask(['A']);
+  t.deepEqual(await fast.answer(status('closed')), [status('closed')]);
+  t.deepEqual(await slow.answer(status('open')), [], 'it was asked for before');
+  slow.poller.ask(['A']);
+  t.deepEqual(await slow.answer(status('open')), [status('open')], 'it was asked for after it');
+});
+
 test('W105: an answer from before a doubt pays nothing, and the market is asked for again', async (t) => {
   const { poller: asking, rest, answer } = await poller(t);
   asking.ask(['A']);
@@ -124,6 +146,7 @@ test('W106: books go on to say that a market is open which an answer has ended',
 
 test('W107: a result from before the start is asked for until it is final', async (t) => {
   const { poller: asking, rest, answer } = await poller(t, { ...AMENDED, againMs: 30 });
+  asking.joined('A');
   asking.ask(['A']);
   t.deepEqual(await answer({ ...YES, provisional: true }), [{ ...YES, provisional: true }]);
   const doubt = status('closed', { doubt: 'disputed' });
@@ -138,9 +161,145 @@ test('W107: a result from before the start is asked for until it is final', asyn
 
 test('W107: a venue that never changes a result is not asked for one from before the start', async (t) => {
   const never = await poller(t, { ...AMENDED, mayAmend: false });
+  never.poller.joined('A');
   never.poller.ask(['A']);
   t.deepEqual(never.named, []);
   const may = await poller(t, AMENDED);
+  may.poller.joined('A');
   may.poller.ask(['A']);
   t.deepEqual(may.named, ['A']);
+});
+
+test('W110: a venue is asked for the result of a market that an operator has settled', async (t) => {
+  const watched = new WatchedMarkets({
+    ...{ named: 0, marketNames: ['venue_a/A', 'venue_a/B'], games: [], settled: [] },
+    byVenue: { venue_a: ['A'] },
+  });
+  const given = () => watched.given('venue_a');
+  watched.settle(0, true);
+  t.is(given().size, 0, 'its venue has told the result');
+  watched.settle(0, false);
+  watched.settle(1, false);
+  t.deepEqual([...given()], ['A'], 'the other is not subscribed to');
+  const { named, answer } = await poller(t, {
+    isOpen: false,
+    given: given() as Set<string>,
+    againMs: 30,
+  });
+  t.deepEqual(await answer(), [], 'the venue has none yet');
+  t.deepEqual(await answer(NO), [NO]);
+  t.deepEqual([...new Set(named)], ['A']);
+  watched.settle(0, true);
+  t.is(given().size, 0);
+  const none = await poller(t, { isOpen: false });
+  none.poller.ask(['A']);
+  t.deepEqual(none.named, []);
+});
+
+test('W111: a held market that is closed for long without a result is named', (t) => {
+  const [held, over] = [new Map([['A', true]]), new Set<string>()];
+  const shown = (lateMs?: number) => {
+    const made = new StatusPoller({
+      ...{ base: null, requests: null, tellsResults: true, take() {} },
+      held: () => held,
+      isOpen: (market) => !over.has(market),
+      log: { info() {}, warn() {} },
+      ...(lateMs === undefined ? {} : { lateMs }),
+    });
+    t.teardown(() => made.close());
+    return made;
+  };
+  const late = shown(0);
+  t.deepEqual(late.problems(), []);
+  late.saw([CLOSED, status('closed'), { ...CLOSED, market: 'B' }]);
+  t.regex(late.problems().join(), /^1 market held, and closed for a day without a result.*: A$/);
+  late.saw([OPEN]);
+  t.deepEqual(late.problems(), [], 'it is open again');
+  late.saw([CLOSED]);
+  over.add('A');
+  t.deepEqual(late.problems(), [], 'it has its result');
+  over.clear();
+  const soon = shown();
+  soon.saw([CLOSED]);
+  t.deepEqual(soon.problems(), [], 'it may have its result within a day');
+});
+
+const [OPEN, PAUSED, CLOSED] = [status('open'), status('paused'), status('closed')];
+const NO: StateTick = { ...YES, outcome: 'no' };
+
+test('W109: a slower feed takes no word of its venue back', (t) => {
+  const words = new ChannelWords();
+  const [fast, slow] = [words.newFeed(), words.newFeed()];
+  const closing = (closesAtMs: number): StateTick => ({ kind: 'closing', market: 'A', closesAtMs });
+  const story = [OPEN, PAUSED, OPEN, closing(1), CLOSED, closing(2), YES, NO];
+  const oldOf = (feed: number, ticks: readonly StateTick[]) =>
+    ticks.filter((tick) => words.isOld(feed, tick));
+  t.deepEqual(oldOf(fast, story), [], 'it tells each word first');
+  t.deepEqual(oldOf(slow, story), [OPEN, PAUSED, OPEN, closing(1), CLOSED, YES]);
+  t.deepEqual(oldOf(slow, [NO, closing(2)]), [], 'the newest words');
+  t.deepEqual(oldOf(slow, [PAUSED]), [], 'it tells the next word first');
+  t.deepEqual(oldOf(fast, [NO, PAUSED]), [NO], 'books repeat the last word of their feed');
+  const alone = new ChannelWords();
+  const only = alone.newFeed();
+  t.false([OPEN, PAUSED, OPEN, PAUSED].some((tick) => alone.isOld(only, tick)));
+});
+
+test('W109: a feed that has missed words tells new ones from then on', (t) => {
+  const words = new ChannelWords();
+  const [first, second] = [words.newFeed(), words.newFeed()];
+  for (const tick of [OPEN, PAUSED, OPEN, PAUSED]) words.isOld(first, tick);
+  words.isOld(second, OPEN);
+  words.startsOver(second, ['A']);
+  t.false(words.isOld(second, OPEN), 'it is open again, and the first feed is the slower one');
+  t.false(words.isOld(first, OPEN));
+  for (let more = 0; more < 40; more++) {
+    t.false(words.isOld(first, more % 2 === 0 ? PAUSED : OPEN), 'however many there were');
+  }
+});
+
+test('W109: the words of a market end with it', (t) => {
+  const words = new ChannelWords();
+  const [first, second] = [words.newFeed(), words.newFeed()];
+  for (const tick of [OPEN, CLOSED]) {
+    words.isOld(first, tick);
+    words.saw(tick);
+  }
+  words.closedByAnswer('A');
+  t.true(words.hasClosed('A', 0));
+  words.forget('A');
+  t.false(words.hasClosed('A', 0) || words.isNewer('A', 0));
+  t.false(words.isOld(second, OPEN), 'nothing of it is known');
+});
+
+test('W109: of two feeds with one market the slower one opens nothing that the faster one closed', async (t) => {
+  const { venue, open } = await stubOf(t, KALSHI);
+  const words = wordsByVenue()('venue_a');
+  const [fast, slow] = [open({ restUrl: null, words }), open({ restUrl: null, words })];
+  await until(() => fast.priceOf('A') !== null && slow.priceOf('A') !== null, 'both feeds');
+  const seqs = [0, 0];
+  const say = (feed: 0 | 1 | 2, event_type: string) => {
+    const msg = { market_ticker: 'A', event_type };
+    const seq = ++seqs[feed]!;
+    venue.sockets[feed]!.send(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq, msg }));
+  };
+  for (const event of ['deactivated', 'activated', 'disputed']) say(0, event);
+  await until(() => fast.statusOf('A') === 'closed', 'it is closed');
+  for (const event of ['deactivated', 'activated']) say(1, event);
+  const frames = () => slow.feed.statuses()[0]!.frames;
+  const before = frames();
+  say(1, 'disputed');
+  await until(() => slow.statusOf('A') === 'closed' && frames() > before, 'the newest word');
+  t.deepEqual(
+    slow.ticks.flatMap((tick) => (tick.kind === 'status' ? tick.status : [])),
+    ['closed'],
+  );
+  for (const event of ['activated', 'disputed']) say(0, event);
+  venue.sockets[1]!.terminate();
+  await until(() => venue.received.some(({ socket }) => socket === 2), 'it is back');
+  seqs[2] = 0;
+  say(2, 'activated');
+  await until(() => slow.statusOf('A') === 'open', 'a new word of a new connection');
+  slow.markets.splice(0, 1);
+  slow.changed();
+  t.false(words.isNewer('A', 0), 'its words end with it');
 });

@@ -21,6 +21,9 @@ function world() {
       steadyMs += ms;
       states.advance();
     },
+    pass(ms: number) {
+      steadyMs += ms;
+    },
     said: () => passed.splice(0).map((tick) => ('status' in tick ? tick.status : tick.outcome)),
     ticks: passed,
   };
@@ -85,7 +88,7 @@ test('W61: results and statuses of a market are bounded in the same way', (t) =>
 });
 
 test('W103: a stop of an open market does not wait; what opens it again does', (t) => {
-  const { states, after, said } = world();
+  const { states, after, pass, said } = world();
   const say = (status: 'open' | 'paused' | 'closed') =>
     states.take({ kind: 'status', atMs: AT, source: 2, market: 7, status });
   for (const status of ['open', 'paused', 'closed', 'open'] as const) say(status);
@@ -99,6 +102,11 @@ test('W103: a stop of an open market does not wait; what opens it again does', (
   t.deepEqual(said(), ['open']);
   t.true(say('paused'));
   t.deepEqual(said(), ['paused']);
+  for (const status of ['open', 'closed', 'open'] as const) say(status);
+  said();
+  pass(1000);
+  t.true(say('closed'));
+  t.deepEqual(said(), ['closed'], 'what opens it is not passed on once it is closed again');
 });
 
 test('W108: a venue that repeats its result after an operator has given another is heard', (t) => {
