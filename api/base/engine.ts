@@ -94,4 +94,6 @@ export type AuditReport = {
   openPositions: number;
   /** Broken rules in words; empty when every rule is met. */
   problems: string[];
+  /** Shards that another node leads: they were checked as this node has them. */
+  following: number[];
 };

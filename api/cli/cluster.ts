@@ -15,6 +15,7 @@ import { moveLead } from '../../engine/replication/move-lead.ts';
 import { makeRoom } from '../../engine/replication/space.ts';
 import { loadConfig } from '../config/config.ts';
 import type { ClusterConfig } from '../config/settings.ts';
+import { beginWith } from '../ops/begin-cluster.ts';
 import { bringIntoCluster } from '../ops/bring-into-cluster.ts';
 import { type Column, show, tableOf, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
@@ -42,6 +43,21 @@ export function addClusterCommand(program: Command): void {
       );
     }),
   );
+  verb('begin', 'begin the cluster again with the data of this node, after etcd has lost its own')
+    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .action(async ({ dataDir, ...options }: Omit<Joining, 'from'>) => {
+      const settings = clusterSettings();
+      const { name, node } = settings;
+      const ends = await beginWith(settings, dataDir);
+      show(options, { cluster: name, node, logs: Object.fromEntries(ends) }, () =>
+        wrapped(
+          [
+            `${name} begins with the data of ${node}. Start its server now`,
+            ...ends.map(([log, last]) => `${log.replace('/', ' ')}: up to ${last}`),
+          ].join('\n'),
+        ),
+      );
+    });
   verb('join', 'bring a new node, or one that was away too long, into the cluster, from a copy')
     .requiredOption('--from <dir>', 'a backup of a node of the cluster')
     .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')

@@ -6,7 +6,9 @@ export declare class RefusedError extends Error {
     readonly code: ErrorCode;
     /** How long to wait; null if waiting does not help. */
     readonly retryAfterSeconds: number | null;
-    constructor(status: number, code: ErrorCode, message: string, retryAfterSeconds: number | null);
+    /** Of `not_leader`: the address of the node that takes the request; null: none is known. */
+    readonly leader: string | null;
+    constructor(status: number, code: ErrorCode, message: string, retryAfterSeconds: number | null, leader?: string | null);
 }
 /** A message of a stream that was not answered. */
 export declare class ConnectionLostError extends Error {

@@ -4,8 +4,11 @@ export class RefusedError extends Error {
     code;
     /** How long to wait; null if waiting does not help. */
     retryAfterSeconds;
-    constructor(status, code, message, retryAfterSeconds) {
+    /** Of `not_leader`: the address of the node that takes the request; null: none is known. */
+    leader;
+    constructor(status, code, message, retryAfterSeconds, leader = null) {
         super(message);
+        this.leader = leader;
         this.name = 'RefusedError';
         this.status = status;
         this.code = code;
@@ -33,7 +36,8 @@ export function refusalOf(status, statusText, body) {
     const { error } = (body ?? {});
     if (typeof error?.code !== 'string')
         return new Error(`HTTP ${status} ${statusText}`.trimEnd());
-    const { code, message, retryAfterSeconds = null } = error;
+    const { code, message, retryAfterSeconds = null, leader: named = null } = error;
     const waitSeconds = typeof retryAfterSeconds === 'number' ? retryAfterSeconds : null;
-    return new RefusedError(status, code, String(message), waitSeconds);
+    const leader = typeof named === 'string' ? named : null;
+    return new RefusedError(status, code, String(message), waitSeconds, leader);
 }

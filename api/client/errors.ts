@@ -7,9 +7,18 @@ export class RefusedError extends Error {
   readonly code: ErrorCode;
   /** How long to wait; null if waiting does not help. */
   readonly retryAfterSeconds: number | null;
+  /** Of `not_leader`: the address of the node that takes the request; null: none is known. */
+  readonly leader: string | null;
 
-  constructor(status: number, code: ErrorCode, message: string, retryAfterSeconds: number | null) {
+  constructor(
+    status: number,
+    code: ErrorCode,
+    message: string,
+    retryAfterSeconds: number | null,
+    leader: string | null = null,
+  ) {
     super(message);
+    this.leader = leader;
     this.name = 'RefusedError';
     this.status = status;
     this.code = code;
@@ -39,7 +48,8 @@ export class ConnectionLostError extends Error {
 export function refusalOf(status: number, statusText: string, body: unknown): Error {
   const { error } = (body ?? {}) as { error?: Record<string, unknown> };
   if (typeof error?.code !== 'string') return new Error(`HTTP ${status} ${statusText}`.trimEnd());
-  const { code, message, retryAfterSeconds = null } = error;
+  const { code, message, retryAfterSeconds = null, leader: named = null } = error;
   const waitSeconds = typeof retryAfterSeconds === 'number' ? retryAfterSeconds : null;
-  return new RefusedError(status, code as ErrorCode, String(message), waitSeconds);
+  const leader = typeof named === 'string' ? named : null;
+  return new RefusedError(status, code as ErrorCode, String(message), waitSeconds, leader);
 }

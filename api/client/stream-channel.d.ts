@@ -19,6 +19,7 @@ export type ChannelMessage = {
     error?: {
         code: ErrorCode;
         message: string;
+        leader?: string | null;
     };
     /** Of a snapshot of `orders`: a client can continue from here. */
     eventId?: string;

@@ -17,7 +17,7 @@ export type ChannelMessage = {
   replayed?: true;
   gap?: true;
   ended?: true;
-  error?: { code: ErrorCode; message: string };
+  error?: { code: ErrorCode; message: string; leader?: string | null };
   /** Of a snapshot of `orders`: a client can continue from here. */
   eventId?: string;
 };

@@ -1,6 +1,6 @@
 /**
- * The connection of a stream: opened, watched, and opened again after a pause. Rules J1, J8, J15
- * and J17 (api/RULES.md).
+ * The connection of a stream: opened, watched, and opened again after a pause, also at another node of
+ * a cluster. Rules J1, J8, J15, J17 and U90 (api/RULES.md).
  */
 import { RefusedError } from './errors.js';
 const OPENS_WITHIN_MS = 10_000;
@@ -17,6 +17,7 @@ export class Link {
     #options;
     #state = { state: 'connecting' };
     #socket = null;
+    #url;
     #timer;
     /** Since the last one that lasted. */
     #attempts = 0;
@@ -25,6 +26,7 @@ export class Link {
     #lookedAtMs = 0;
     constructor(options) {
         this.#options = options;
+        this.#url = options.urlAt(null);
     }
     get state() {
         return this.#state;
@@ -72,6 +74,14 @@ export class Link {
         this.#release();
         this.#retry(error);
     }
+    /** As `drop`; the next connection is to the node that the error names, if it names one. */
+    leave(error) {
+        const named = error instanceof RefusedError ? error.leader : null;
+        const url = named === null ? null : this.#options.urlAt(named);
+        if (this.#state.state === 'open' && url !== null)
+            this.#url = url;
+        this.drop(error);
+    }
     /** Closes it; it does not open again. */
     close(error) {
         if (this.#state.state === 'closed')
@@ -80,7 +90,8 @@ export class Link {
         this.#enter({ state: 'closed', error });
     }
     #open(headers) {
-        const { url, socketClass: Socket } = this.#options;
+        const { socketClass: Socket } = this.#options;
+        const url = this.#url;
         const socket = headers === null ? new Socket(url) : new Socket(url, { headers });
         this.#socket = socket;
         const refused = () => void this.#refused(headers);
@@ -91,7 +102,11 @@ export class Link {
     }
     async #refused(headers) {
         this.#release();
-        const error = await this.#options.refusal(headers);
+        const { refusal, urlAt } = this.#options;
+        const url = this.#url;
+        // The node that another one has named may be gone.
+        this.#url = urlAt(null);
+        const error = await refusal(url, headers);
         if (this.#state.state !== 'connecting')
             return;
         if (error instanceof RefusedError && FINAL_STATUSES.includes(error.status)) {
@@ -153,7 +168,9 @@ export class Link {
         const { firstPauseMs } = this.#options;
         const atMostMs = Math.min(PAUSE_MS_MAX, firstPauseMs * 2 ** Math.min(this.#attempts, 20));
         this.#attempts++;
-        const wait = error instanceof RefusedError ? (error.retryAfterSeconds ?? 0) : 0;
+        // A node that is named need not be waited for.
+        const isHere = error instanceof RefusedError && error.leader === null;
+        const wait = isHere ? (error.retryAfterSeconds ?? 0) : 0;
         const retryInMs = Math.random() * atMostMs + 1000 * Math.min(wait, WAIT_SECONDS_MAX);
         this.#timer = setTimeout(() => void this.connect(), retryInMs);
         this.#enter({ state: 'waiting', error, retryInMs });

@@ -1,6 +1,6 @@
 /**
- * The connection of a stream: opened, watched, and opened again after a pause. Rules J1, J8, J15
- * and J17 (api/RULES.md).
+ * The connection of a stream: opened, watched, and opened again after a pause, also at another node of
+ * a cluster. Rules J1, J8, J15, J17 and U90 (api/RULES.md).
  */
 import { RefusedError } from './errors.ts';
 import type { StreamSocket, StreamSocketClass, StreamState } from './stream-types.ts';
@@ -17,13 +17,13 @@ const KEY_ENDED = 4401;
 const FINAL_STATUSES = [401, 403, 404];
 
 export type LinkOptions = {
-  /** `ws://127.0.0.1:8080/v1/stream` */
-  url: string;
+  /** `ws://127.0.0.1:8080/v1/stream`; at a node, as it was named; null: the stream does not go there. */
+  urlAt(node: string | null): string | null;
   socketClass: StreamSocketClass;
   /** Asked for each connection; null: no credential is sent. */
   headers(): Promise<Record<string, string> | null>;
   /** Why the server refuses a handshake, if it does. */
-  refusal(headers: Record<string, string> | null): Promise<Error | null>;
+  refusal(url: string, headers: Record<string, string> | null): Promise<Error | null>;
   /** Whether another credential may follow once one has ended. */
   isRenewed: boolean;
   heartbeatMs: number;
@@ -38,6 +38,7 @@ export class Link {
   readonly #options: LinkOptions;
   #state: StreamState = { state: 'connecting' };
   #socket: StreamSocket | null = null;
+  #url: string;
   #timer: ReturnType<typeof setTimeout> | undefined;
   /** Since the last one that lasted. */
   #attempts = 0;
@@ -47,6 +48,7 @@ export class Link {
 
   constructor(options: LinkOptions) {
     this.#options = options;
+    this.#url = options.urlAt(null)!;
   }
 
   get state(): StreamState {
@@ -91,6 +93,14 @@ export class Link {
     this.#retry(error);
   }
 
+  /** As `drop`; the next connection is to the node that the error names, if it names one. */
+  leave(error: Error): void {
+    const named = error instanceof RefusedError ? error.leader : null;
+    const url = named === null ? null : this.#options.urlAt(named);
+    if (this.#state.state === 'open' && url !== null) this.#url = url;
+    this.drop(error);
+  }
+
   /** Closes it; it does not open again. */
   close(error: Error | null): void {
     if (this.#state.state === 'closed') return;
@@ -99,7 +109,8 @@ export class Link {
   }
 
   #open(headers: Record<string, string> | null): void {
-    const { url, socketClass: Socket } = this.#options;
+    const { socketClass: Socket } = this.#options;
+    const url = this.#url;
     const socket = headers === null ? new Socket(url) : new Socket(url, { headers });
     this.#socket = socket;
     const refused = () => void this.#refused(headers);
@@ -111,7 +122,11 @@ export class Link {
 
   async #refused(headers: Record<string, string> | null): Promise<void> {
     this.#release();
-    const error = await this.#options.refusal(headers);
+    const { refusal, urlAt } = this.#options;
+    const url = this.#url;
+    // The node that another one has named may be gone.
+    this.#url = urlAt(null)!;
+    const error = await refusal(url, headers);
     if (this.#state.state !== 'connecting') return;
     if (error instanceof RefusedError && FINAL_STATUSES.includes(error.status)) {
       return this.close(error);
@@ -171,7 +186,9 @@ export class Link {
     const { firstPauseMs } = this.#options;
     const atMostMs = Math.min(PAUSE_MS_MAX, firstPauseMs * 2 ** Math.min(this.#attempts, 20));
     this.#attempts++;
-    const wait = error instanceof RefusedError ? (error.retryAfterSeconds ?? 0) : 0;
+    // A node that is named need not be waited for.
+    const isHere = error instanceof RefusedError && error.leader === null;
+    const wait = isHere ? (error.retryAfterSeconds ?? 0) : 0;
     const retryInMs = Math.random() * atMostMs + 1000 * Math.min(wait, WAIT_SECONDS_MAX);
     this.#timer = setTimeout(() => void this.connect(), retryInMs);
     this.#enter({ state: 'waiting', error, retryInMs });

@@ -18,11 +18,20 @@ export function streamParts({ baseUrl, credential, timeoutMs }, options) {
     // Of a page, a path alone is enough.
     const page = globalThis.location?.href;
     const address = new URL(`${baseUrl.replace(/\/$/, '')}/stream`, page);
-    const socketAddress = new URL(address);
-    socketAddress.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
     return {
         ...options,
-        url: socketAddress.href,
+        urlAt: (node) => {
+            if (node === null)
+                return socketUrl(address);
+            // The cookie of a page is for its own origin.
+            if (credential === undefined || !URL.canParse(node))
+                return null;
+            const { protocol } = new URL(node);
+            // A credential that was sent over TLS is not sent without.
+            if (protocol !== 'https:' && protocol !== address.protocol)
+                return null;
+            return socketUrl(new URL(address.pathname, node));
+        },
         socketClass: given,
         headers: async () => {
             const token = typeof credential === 'function' ? await credential() : credential;
@@ -33,12 +42,15 @@ export function streamParts({ baseUrl, credential, timeoutMs }, options) {
                 ...(organization === undefined ? {} : { 'x-service-org': organization }),
             };
         },
-        refusal: (headers) => refusalOfHandshake(address.href, headers, timeoutMs),
+        refusal: (url, headers) => refusalOfHandshake(url.replace(/^ws/, 'http'), headers, timeoutMs),
         isRenewed: typeof credential !== 'string',
         timeoutMs,
         heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
         firstPauseMs: options.firstPauseMs ?? FIRST_PAUSE_MS,
     };
+}
+function socketUrl(address) {
+    return address.href.replace(/^http/, 'ws');
 }
 /**
  * The class of the package `ws`, where it is installed beside the client; undefined elsewhere. No

@@ -34,11 +34,17 @@ export function streamParts(
   // Of a page, a path alone is enough.
   const page = (globalThis as { location?: { href: string } }).location?.href;
   const address = new URL(`${baseUrl.replace(/\/$/, '')}/stream`, page);
-  const socketAddress = new URL(address);
-  socketAddress.protocol = address.protocol === 'https:' ? 'wss:' : 'ws:';
   return {
     ...options,
-    url: socketAddress.href,
+    urlAt: (node) => {
+      if (node === null) return socketUrl(address);
+      // The cookie of a page is for its own origin.
+      if (credential === undefined || !URL.canParse(node)) return null;
+      const { protocol } = new URL(node);
+      // A credential that was sent over TLS is not sent without.
+      if (protocol !== 'https:' && protocol !== address.protocol) return null;
+      return socketUrl(new URL(address.pathname, node));
+    },
     socketClass: given as StreamSocketClass,
     headers: async () => {
       const token = typeof credential === 'function' ? await credential() : credential;
@@ -48,12 +54,16 @@ export function streamParts(
         ...(organization === undefined ? {} : { 'x-service-org': organization }),
       };
     },
-    refusal: (headers) => refusalOfHandshake(address.href, headers, timeoutMs),
+    refusal: (url, headers) => refusalOfHandshake(url.replace(/^ws/, 'http'), headers, timeoutMs),
     isRenewed: typeof credential !== 'string',
     timeoutMs,
     heartbeatMs: options.heartbeatMs ?? HEARTBEAT_MS,
     firstPauseMs: options.firstPauseMs ?? FIRST_PAUSE_MS,
   };
+}
+
+function socketUrl(address: URL): string {
+  return address.href.replace(/^http/, 'ws');
 }
 
 type Builtin = { createRequire(from: string): (name: string) => unknown };

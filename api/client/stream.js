@@ -1,6 +1,6 @@
 /**
  * The stream of the API: quotes, games and own orders as they change, and orders over it. It
- * reconnects by itself after a lost connection and continues from there. Rules J1 to J24, Q15
+ * reconnects by itself after a lost connection and continues from there. Rules J1 to J24, Q15, U90
  * (api/RULES.md).
  */
 import { RefusedError } from './errors.js';
@@ -97,7 +97,12 @@ export class Stream {
     }
     #order(message, idempotencyKey) {
         const send = (text) => this.#isReady && this.#link.send(text);
-        return new Promise((answered, failed) => {
+        return new Promise((answered, reject) => {
+            const failed = (error) => {
+                reject(error);
+                if (leaderOf(error) !== null)
+                    this.#link.leave(error);
+            };
             this.#calls.call(message, send, { answered, failed, idempotencyKey });
         });
     }
@@ -158,7 +163,7 @@ export class Stream {
         }
         // It is subscribed to again on the next connection.
         if (!(error instanceof RefusedError) || error.status >= 500)
-            return this.#link.drop(error);
+            return this.#link.leave(error);
         this.#end(subscribed, error);
     }
     #end(subscribed, error) {
@@ -228,8 +233,13 @@ export class Stream {
         if (subscribed === undefined)
             return;
         if (message.ended === true) {
-            const { code, message: why } = message.error;
-            return this.#end(subscribed, new RefusedError(403, code, why, null));
+            const { code, message: why, leader = null } = message.error;
+            const error = new RefusedError(403, code, why, null, leader);
+            // Orders may be at one node, and a quote at another.
+            const isFollowed = message.channel === 'orders' || !this.#channels.has('orders');
+            if (leader !== null && isFollowed)
+                return this.#link.leave(error);
+            return this.#end(subscribed, error);
         }
         if (!subscribed.channel.take(message))
             this.#beginAgain(subscribed);
@@ -261,6 +271,7 @@ export class Stream {
         }
     }
 }
+const leaderOf = (error) => error instanceof RefusedError ? error.leader : null;
 function closedBy(error) {
     return error ?? new Error('the stream is closed');
 }

@@ -1,6 +1,6 @@
 /**
  * The stream of the API: quotes, games and own orders as they change, and orders over it. It
- * reconnects by itself after a lost connection and continues from there. Rules J1 to J24, Q15
+ * reconnects by itself after a lost connection and continues from there. Rules J1 to J24, Q15, U90
  * (api/RULES.md).
  */
 import { RefusedError } from './errors.ts';
@@ -126,7 +126,11 @@ export class Stream {
 
   #order(message: object, idempotencyKey: string | null): Promise<unknown> {
     const send = (text: object) => this.#isReady && this.#link.send(text);
-    return new Promise((answered, failed) => {
+    return new Promise((answered, reject) => {
+      const failed = (error: Error) => {
+        reject(error);
+        if (leaderOf(error) !== null) this.#link.leave(error);
+      };
       this.#calls.call(message, send, { answered, failed, idempotencyKey });
     });
   }
@@ -184,7 +188,7 @@ export class Stream {
       return;
     }
     // It is subscribed to again on the next connection.
-    if (!(error instanceof RefusedError) || error.status >= 500) return this.#link.drop(error);
+    if (!(error instanceof RefusedError) || error.status >= 500) return this.#link.leave(error);
     this.#end(subscribed, error);
   }
 
@@ -245,8 +249,12 @@ export class Stream {
     const subscribed = this.#channels.get(message.channel);
     if (subscribed === undefined) return;
     if (message.ended === true) {
-      const { code, message: why } = message.error!;
-      return this.#end(subscribed, new RefusedError(403, code, why, null));
+      const { code, message: why, leader = null } = message.error!;
+      const error = new RefusedError(403, code, why, null, leader);
+      // Orders may be at one node, and a quote at another.
+      const isFollowed = message.channel === 'orders' || !this.#channels.has('orders');
+      if (leader !== null && isFollowed) return this.#link.leave(error);
+      return this.#end(subscribed, error);
     }
     if (!subscribed.channel.take(message)) this.#beginAgain(subscribed);
     else if (message.snapshot === true) subscribed.resolve();
@@ -279,6 +287,9 @@ export class Stream {
 }
 
 type Heartbeat = { at: string; seq: Record<string, number> };
+
+const leaderOf = (error: Error): string | null =>
+  error instanceof RefusedError ? error.leader : null;
 
 function closedBy(error: Error | null): Error {
   return error ?? new Error('the stream is closed');

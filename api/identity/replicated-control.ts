@@ -50,6 +50,16 @@ export class ReplicatedControl implements ControlTarget, ReplicatedWrites {
     this.#last = parts.values.get('replicated') ?? { number: 0, checksum: 0 };
   }
 
+  /** Whether these data have been in a cluster. */
+  get hasBeenInCluster(): boolean {
+    return this.#parts.values.get('replicated') !== undefined;
+  }
+
+  /** Says so on disk. Rule O44 (api/RULES.md). */
+  async noteCluster(): Promise<void> {
+    if (!this.hasBeenInCluster) await this.#commit([], this.#last, this.#parts.writer);
+  }
+
   /** Everything is written by this log from now on. */
   follow(log: ControlReplica): void {
     this.#log = log;

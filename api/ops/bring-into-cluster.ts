@@ -59,7 +59,7 @@ export async function bringIntoCluster(
 }
 
 /** The last fact of each shard, and the last record of the control data. */
-async function endsOf(dataDir: string, shards: number): Promise<[LogName, number][]> {
+export async function endsOf(dataDir: string, shards: number): Promise<[LogName, number][]> {
   const control = await readControl(dataDir, (_, values) => values.get('replicated')?.number ?? 0);
   return logsOf(shards).map((log, shard) => {
     if (log === 'control') return [log, control ?? 0];

@@ -4,11 +4,13 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Uuid } from '../../engine/base/units.ts';
-import { joinCluster } from '../../engine/replication/cluster.ts';
+import { checkCluster, joinCluster } from '../../engine/replication/cluster.ts';
 import { ClusterWatch } from '../../engine/replication/cluster-watch.ts';
 import { ControlReplica } from '../../engine/replication/control-replica.ts';
 import { EtcdClient, EtcdFailure } from '../../engine/replication/etcd-client.ts';
+import { steadyMs } from '../../engine/replication/lease.ts';
 import { addMember } from '../../engine/replication/members.ts';
+import { NodePresence } from '../../engine/replication/node-presence.ts';
 import { Replicator } from '../../engine/replication/replicator.ts';
 import { ClusterSecrets } from '../../engine/replication/secrets.ts';
 import type { MakeReplicator } from '../../engine/shard/callers/shard-client.ts';
@@ -52,18 +54,28 @@ export async function joinOf(
   const etcd = new EtcdClient(settings.etcd);
   stack.add(async () => etcd.close());
   const alike = clusterIdentityOf(dataDir, { directory, shards });
+  const target = identity.joinCluster((parts) => new ReplicatedControl(parts));
   const sharedKeys = await join(async () => {
     const secret = readSecret(secretFile);
-    await joinCluster(etcd, settings.name, alike, secret);
+    await (target.hasBeenInCluster ? checkCluster : joinCluster)(
+      etcd,
+      settings.name,
+      alike,
+      secret,
+    );
+    await target.noteCluster();
     const secrets = new ClusterSecrets(etcd, settings.name, secret);
     const keys = new SharedKeys({ secrets, dataDir, signsTokens, log });
     await keys.join();
-    await addMember(etcd, settings.name, settings, { isEmpty: false, shards });
     return keys;
   });
   stack.add(async () => sharedKeys.close());
-  const target = identity.joinCluster((parts) => new ReplicatedControl(parts));
-  const control = new ControlReplica({ settings, target, log });
+  const presence = presenceOf(settings, etcd, target.last().number);
+  stack.add(() => presence.end());
+  await join(() => presence.entered);
+  // Before it, a second server with the name of a node would change the address of that node.
+  await join(() => addMember(etcd, settings.name, settings, { isEmpty: false, shards }));
+  const control = new ControlReplica({ settings, target, log, presence });
   target.follow(control);
   stack.add(() => control.close());
   await readyInTime(control);
@@ -72,6 +84,15 @@ export async function joinOf(
     watch: new ClusterWatch(settings, log),
     sharedKeys,
   };
+}
+
+function presenceOf(
+  { name: cluster, node, address, leaseSeconds }: Omit<ClusterConfig, 'secretFile'>,
+  etcd: EtcdClient,
+  applied: number,
+): NodePresence {
+  const self = { node, address };
+  return new NodePresence({ etcd, cluster, self, leaseSeconds, steadyMs }, applied);
 }
 
 async function join<T>(ask: () => Promise<T>): Promise<T> {

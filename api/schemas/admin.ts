@@ -61,6 +61,7 @@ export const AuditAnswer = strict({
   restingOrders: Count,
   openPositions: Count,
   problems: Type.Array(Type.String()),
+  following: Type.Array(Count),
 });
 
 export const ClockAnswer = strict({ engine: DateTime, machine: DateTime, aheadMs: Type.Integer() });

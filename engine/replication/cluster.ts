@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 import type { EtcdClient } from './etcd-client.ts';
-import { membersKey, readMembers } from './member-list.ts';
+import { identityKey, membersKey, readMembers } from './member-list.ts';
 import { readHas } from './members.ts';
 import { type PresentNode, presentNodes } from './node-presence.ts';
 import { readHead } from './replicated-record.ts';
@@ -26,8 +26,6 @@ export type ClusterIdentity = {
   segmentBytes: number;
 };
 
-const identityKey = (name: string): string => `paperbook/${name}/identity`;
-
 /** The first node says what the cluster is of. Throws for a node of another, and `EtcdFailure`. */
 export async function joinCluster(
   etcd: EtcdClient,
@@ -40,6 +38,22 @@ export async function joinCluster(
   refuseOther(name, mine, found);
 }
 
+/**
+ * Says in etcd that the data of this node are those of the cluster. Throws if etcd knows the cluster,
+ * and `EtcdFailure`. Rule O45 (api/RULES.md).
+ */
+export async function beginCluster(
+  etcd: EtcdClient,
+  name: string,
+  identity: ClusterIdentity,
+  secret: string,
+): Promise<void> {
+  const key = identityKey(name);
+  const value = JSON.stringify(sealed(identity, secret));
+  const { succeeded } = await etcd.transact([{ key, isAbsent: true }], [{ put: key, value }]);
+  if (!succeeded) throw new Error(`etcd knows the cluster ${name}: bring this node in by a copy`);
+}
+
 /** Throws if there is no such cluster, or for data of another, and `EtcdFailure`. */
 export async function checkCluster(
   etcd: EtcdClient,
@@ -49,7 +63,10 @@ export async function checkCluster(
 ): Promise<void> {
   const [[found] = []] = await etcd.read([{ range: identityKey(name) }]);
   if (found === undefined) {
-    throw new Error(`etcd knows no cluster ${name}: start its first node before`);
+    throw new Error(
+      `etcd knows no cluster ${name}: start its first node before. If etcd has lost its data, see ` +
+        'paperbook cluster begin',
+    );
   }
   refuseOther(name, sealed(identity, secret), found.value.toString());
 }

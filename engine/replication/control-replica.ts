@@ -30,6 +30,8 @@ export type ControlReplicaOptions = {
   settings: ClusterSettings;
   target: ControlTarget;
   log: Log;
+  /** That this server is there, if it has said so before. */
+  presence?: NodePresence;
   /** Milliseconds of a clock that nobody sets; a test has its own. */
   steadyMs?: () => number;
 };
@@ -62,6 +64,7 @@ export class ControlReplica {
   constructor(options: ControlReplicaOptions) {
     this.#options = options;
     this.#steadyMs = options.steadyMs ?? systemSteadyMs;
+    this.#presence = options.presence ?? null;
     this.#etcd = new EtcdClient(options.settings.etcd);
     this.#run = Promise.all([this.#follow(), this.#keep()]).then(() => undefined);
   }

@@ -1,8 +1,11 @@
-/** Who the members of a cluster are, as one key of etcd. Rule N160 (engine/RULES.md). */
+/** The keys of a whole cluster, and who its members are. Rule N160 (engine/RULES.md). */
 import type { Compare, KeyValue } from './etcd-client.ts';
 
 /** By the name of the node: the address that clients use. */
 export type Members = ReadonlyMap<string, string>;
+
+/** What a cluster is of. Rule N110 (engine/RULES.md). */
+export const identityKey = (cluster: string): string => `paperbook/${cluster}/identity`;
 
 /** One key, so that a transaction can say that none has come or gone. */
 export const membersKey = (cluster: string): string => `paperbook/${cluster}/members`;

@@ -1,10 +1,11 @@
 /**
  * What the cluster knows of a node: its address, and the last record of the control log that it has
  * applied, under a lease of its own. While the lease lasts, whoever ends a credential waits for this
- * node. After it the node lets nobody in. Rules N134, N135 (engine/RULES.md).
+ * node. After it the node lets nobody in. One server at a time has the name of a node. Rules N134,
+ * N135 (engine/RULES.md), O43 (api/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type EtcdClient, ignoreFailure } from './etcd-client.ts';
+import { type EtcdClient, ignoreFailure, type KeyValue } from './etcd-client.ts';
 import { leaseEndMs, renewalEveryMs } from './lease.ts';
 import { readHead } from './replicated-record.ts';
 import { type ClusterNode, logKeys } from './shard-replica.ts';
@@ -22,6 +23,8 @@ export type NodePresenceOptions = {
 };
 
 const AFTER_FAILURE_MS = 100;
+/** A server that was killed has the name for one lease, and for another one after an election of etcd. */
+const NAME_WAITS_LEASES = 3;
 
 const nodesPrefix = (cluster: string) => `paperbook/${cluster}/node/`;
 
@@ -32,11 +35,29 @@ export async function presentNodes(etcd: EtcdClient, cluster: string): Promise<P
   return found.map(({ value }) => JSON.parse(value.toString()) as PresentNode);
 }
 
+/** Another server has the name of this node, and it runs. Rule O43 (api/RULES.md). */
+export class NameTaken extends Error {
+  constructor({ cluster, self: { node } }: NodePresenceOptions, { value }: KeyValue) {
+    const { address } = JSON.parse(value.toString()) as PresentNode;
+    super(
+      `another server runs as the node ${node} of the cluster ${cluster}, at ${address}: stop it, or ` +
+        'give this one a name of its own',
+    );
+    this.name = 'NameTaken';
+  }
+}
+
 export class NodePresence {
   readonly #options: NodePresenceOptions;
   readonly #key: string;
   #applied: number;
   #lease: string | null = null;
+  /** The last lease that it has asked to have its key; the answer may be lost. */
+  #asked: string | null = null;
+  /** Since then another server has been seen to have the key; null: none has it. */
+  #takenSinceMs: number | null = null;
+  readonly #entered = Promise.withResolvers<void>();
+  #hasEntered = false;
   /** The value of its key; null: it has none. */
   #shown: string | null = null;
   #untilMs = Number.NEGATIVE_INFINITY;
@@ -52,6 +73,11 @@ export class NodePresence {
     this.#key = nodesPrefix(options.cluster) + options.self.node;
     this.#applied = applied;
     this.#done = this.#run();
+  }
+
+  /** Resolves once this server has the name of its node; rejects with `NameTaken`. */
+  get entered(): Promise<void> {
+    return this.#entered.promise;
   }
 
   /** Whether this node has every end of a credential that was answered anywhere. */
@@ -83,10 +109,14 @@ export class NodePresence {
         if (this.#lease === null) await this.#enter();
         else await this.#renew();
         await this.#show();
-        if (this.#text() !== this.#shown) continue;
-        waitMs = renewalEveryMs(this.#options.leaseSeconds);
+        const isShown = this.#lease !== null && this.#text() === this.#shown;
+        if (!isShown && this.#takenSinceMs === null) continue;
+        waitMs = isShown ? renewalEveryMs(this.#options.leaseSeconds) : AFTER_FAILURE_MS;
       } catch (error) {
+        if (error instanceof NameTaken) return this.#nameTaken(error);
         ignoreFailure(error);
+        // Leases may last longer after it.
+        this.#takenSinceMs = null;
         waitMs = AFTER_FAILURE_MS;
       }
       await this.#sleep(waitMs);
@@ -104,15 +134,42 @@ export class NodePresence {
 
   async #enter(): Promise<void> {
     const { etcd, cluster, leaseSeconds, steadyMs } = this.#options;
+    const [[found] = []] = await etcd.read([{ range: this.#key }]);
+    if (found !== undefined && found.lease !== this.#asked) return this.#waitForName(found);
     const sentMs = steadyMs();
     const lease = await etcd.grant(leaseSeconds);
+    this.#asked = lease;
     const shown = this.#text();
-    await etcd.transact([], [{ put: this.#key, value: shown, lease }]);
+    const key = this.#key;
+    const asFound =
+      found === undefined
+        ? { key, isAbsent: true as const }
+        : { key, createRevision: found.createRevision };
+    const done = await etcd.transact([asFound], [{ put: key, value: shown, lease }]);
+    if (!done.succeeded) return;
     const [[head] = []] = await etcd.read([{ range: logKeys(cluster, 'control').head }]);
     this.#floor = head === undefined ? 0 : readHead(head.value.toString()).number;
     this.#lease = lease;
     this.#shown = shown;
+    this.#takenSinceMs = null;
     this.#renewed(sentMs);
+    this.#hasEntered = true;
+    this.#entered.resolve();
+  }
+
+  /** A server that had the name, and was stopped meanwhile, ends as by a fault that nobody takes. */
+  #nameTaken(error: NameTaken): void {
+    if (this.#hasEntered) throw error;
+    this.#entered.reject(error);
+  }
+
+  /** Throws `NameTaken` once the server that has the name has renewed its lease. */
+  #waitForName(found: KeyValue): void {
+    const { leaseSeconds, steadyMs } = this.#options;
+    this.#takenSinceMs ??= steadyMs();
+    if (steadyMs() - this.#takenSinceMs > NAME_WAITS_LEASES * leaseSeconds * 1000) {
+      throw new NameTaken(this.#options, found);
+    }
   }
 
   async #renew(): Promise<void> {

@@ -14,7 +14,7 @@ import {
   type Operation,
 } from './etcd-client.ts';
 import { leaseEndMs, renewalEveryMs } from './lease.ts';
-import { membersKey, readMembers } from './member-list.ts';
+import { identityKey, membersKey, readMembers } from './member-list.ts';
 import {
   checksumOf,
   type Head,
@@ -86,6 +86,16 @@ export class OtherLog extends Error {
   }
 }
 
+/** etcd answers, and has nothing of the cluster. Rule O44 (api/RULES.md). */
+class ClusterLost extends EtcdFailure {
+  constructor(cluster: string) {
+    super(
+      `etcd has lost the data of the cluster ${cluster}: stop every node, and run paperbook cluster ` +
+        'begin on the node that has the most',
+    );
+  }
+}
+
 export class ShardReplica {
   readonly #options: ShardReplicaOptions;
   readonly #keys: LogKeys;
@@ -124,7 +134,8 @@ export class ShardReplica {
         await sleep(POLL_MS);
       } catch (error) {
         if (!(error instanceof EtcdFailure)) throw error;
-        this.#set({ isCaughtUp: false, problem: error.message });
+        const lost = error instanceof ClusterLost ? { leader: null } : {};
+        this.#set({ isCaughtUp: false, problem: error.message, ...lost });
         await sleep(AFTER_FAILURE_MS);
       }
     }
@@ -219,6 +230,7 @@ export class ShardReplica {
     ]);
     if (readMembers(members)?.has(self.node) === false) throw notMember(cluster);
     const head = headAt === undefined ? null : headAt.value.toString();
+    if (head === null && number > 0) await this.#requireCluster();
     for (const { value } of records) {
       const stored = await this.#whole(readStored(value));
       this.#checkNext(stored);
@@ -230,6 +242,13 @@ export class ShardReplica {
     const leader = leaderAt === undefined ? null : leaderOf(leaderAt);
     this.#set({ leader: leader?.who ?? null, isCaughtUp: isWhole, problem: null });
     return { head, leader, isWhole, move: move ?? null };
+  }
+
+  /** Else a node with less than others might lead. Throws `ClusterLost`. */
+  async #requireCluster(): Promise<void> {
+    const { etcd, cluster } = this.#options;
+    const [[identity] = []] = await etcd.read([{ range: identityKey(cluster) }]);
+    if (identity === undefined) throw new ClusterLost(cluster);
   }
 
   /** A record with its payload, whose parts may be keys of their own. */

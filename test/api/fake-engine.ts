@@ -57,7 +57,13 @@ export class FakeEngine implements Engine {
     instrumentId,
     kind,
   ) => this.#answer({ kind, atMs: samples.NOW_MS, instrumentId });
-  report: AuditReport = { accounts: 2, restingOrders: 1, openPositions: 1, problems: [] };
+  report: AuditReport = {
+    accounts: 2,
+    restingOrders: 1,
+    openPositions: 1,
+    problems: [],
+    following: [],
+  };
 
   busy: Unavailable | null = null;
 

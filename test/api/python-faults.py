@@ -9,6 +9,8 @@ import httpx
 import paperbook_client.stream
 from paperbook_client import AsyncClient, ConnectionLostError, NoAnswerError, RefusedError
 
+# Of every connection that was tried.
+urls: list[str] = []
 Answers = Callable[[dict], dict | None]
 ORDER = {"action": "sell", "type": "market", "tradeId": "a"}
 
@@ -53,6 +55,9 @@ class Socket:
             raise message
         return json.dumps(message)
 
+    async def push(self, message: dict) -> None:
+        await self._messages.put(message)
+
     async def close(self) -> None:
         pass
 
@@ -61,7 +66,8 @@ def scripted(*connections: Answers | Exception) -> list[Socket]:
     """The connections that streams open from now on, in turn, the last again and again."""
     left, opened = list(connections), []
 
-    async def open_socket(*_: object) -> Socket:
+    async def open_socket(url: str, _: object) -> Socket:
+        urls.append(url)
         answers = left.pop(0) if len(left) > 1 else left[0]
         if isinstance(answers, Exception):
             raise answers
@@ -131,6 +137,43 @@ async def main() -> dict:
         async with client.stream(first_pause_seconds=0.01) as stream:
             said["behindProxy"] = await outcome(stream.ready())
             said["why"] = [str((await anext(stream)).error) for _ in range(2)][1]
+
+        def not_leader(leader: str) -> Answers:
+            answer = refused(503, "not_leader")
+            answer["body"]["error"]["leader"] = leader
+            return lambda message: answer if message["op"] == "place" else accept(message)
+
+        for leader in ("http://b", "https://c", "ftp://d"):
+            urls.clear()
+            scripted(not_leader(leader), accept)
+            async with client.stream(first_pause_seconds=0.01) as stream:
+                await stream.ready()
+                refusal = await outcome(stream.place(ORDER))
+                while stream.state.state == "open":
+                    await anext(stream)
+                await stream.ready()
+                said[leader] = [refusal, await outcome(stream.place(ORDER)), *urls]
+
+        # A channel that ends at one node begins at the other; a node that is gone is left.
+        urls.clear()
+        opened = scripted(accept, OSError("gone"), accept)
+        async with client.stream(after="0" * 16, first_pause_seconds=0.01) as stream:
+            await stream.subscribe("orders")
+            error = {"code": "not_leader", "message": "No.", "leader": "http://b"}
+            ended = {"channel": "orders", "epoch": 1, "seq": 0, "at": "", "ended": True}
+            await opened[0].push({**ended, "error": error})
+            while len(opened) < 2 or "subscribe" not in opened[1].ops:
+                await anext(stream)
+            said["ended"] = list(urls)
+        async with AsyncClient("https://a/v1", "key", transport=proxy) as secure:
+            urls.clear()
+            scripted(not_leader("http://b"), accept)
+            async with secure.stream(first_pause_seconds=0.01) as stream:
+                await stream.ready()
+                await outcome(stream.place(ORDER))
+                while len(urls) < 2:
+                    await anext(stream)
+                said["secure"] = list(urls)
 
         try:
             client.stream(org="mine")

@@ -7,11 +7,20 @@ import type { EpochMs, SourceNumber } from '../../base/units.ts';
 import type { ResultTick, Settled, SettleMarket } from '../../rules/messages.ts';
 import type { OpenReport } from '../store/open-report.ts';
 
-/** @param texts the answer of each shard to an audit query */
-export function sumOfAudits(texts: readonly string[]): AuditReport {
-  const total = { accounts: 0, restingOrders: 0, openPositions: 0, problems: [] as string[] };
-  for (const text of texts) {
-    const report = JSON.parse(text) as AuditReport;
+/** `isFollowing`: another node leads the shard, which was checked as this node has it. */
+export type ShardAudit = AuditReport & { isFollowing: boolean };
+
+/** `following`: the shards that were checked as this node has them. Rule O46 (api/RULES.md). */
+export type AuditOfShards = AuditReport & { following: number[] };
+
+/** @param reports of each shard */
+export function sumOfAudits(reports: readonly ShardAudit[]): AuditOfShards {
+  const total: AuditOfShards = {
+    ...{ accounts: 0, restingOrders: 0, openPositions: 0 },
+    ...{ problems: [], following: [] },
+  };
+  for (const [shard, report] of reports.entries()) {
+    if (report.isFollowing) total.following.push(shard);
     total.accounts += report.accounts;
     total.restingOrders += report.restingOrders;
     total.openPositions += report.openPositions;

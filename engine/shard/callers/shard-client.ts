@@ -4,6 +4,8 @@
  * lead it. Rules D6 to D10, D74, N105, N114, N166 (engine/RULES.md).
  */
 
+import type { AuditReport } from '../../audit/audit.ts';
+import type { EpochMs } from '../../base/units.ts';
 import type { Message, Packed } from '../../format/codec.ts';
 import { checkLmdbFile, missingFile } from '../../lmdb/lmdb-file.ts';
 import { DiskFull, problemText } from '../../log/disk-full.ts';
@@ -21,6 +23,7 @@ import type { ShardConfig } from '../store/shard-store.ts';
 import { isDamage } from '../thread/shard-damage.ts';
 import { CheckpointRepair, type RebuildShard } from './checkpoint-repair.ts';
 import type { FurtherEnds } from './further-ends.ts';
+import type { ShardAudit } from './merge-reports.ts';
 import type { ReplyHandler } from './send-queue.ts';
 import { ShardSender } from './shard-sender.ts';
 import type { ShardStatus } from './shard-status.ts';
@@ -241,6 +244,15 @@ export class ShardClient {
 
   call(request: Command | Query): Promise<Reply> {
     return new Promise((resolve, reject) => this.ask(request, { resolve, reject }));
+  }
+
+  /** Checks the shard; if another node leads it, as this node has it. Rejects with `Unavailable`. */
+  async audit(atMs: EpochMs): Promise<ShardAudit> {
+    const isFollowing = this.#state === 'following';
+    if (isFollowing) return { isFollowing, ...(await this.#thread.auditFollower()) };
+    const reply = await this.call({ kind: 'audit', atMs });
+    if (!reply.ok) throw new Error(`audit: ${reply.message}`);
+    return { isFollowing, ...(JSON.parse(reply.body) as AuditReport) };
   }
 
   #refusalOf(request: Command | Query): Unavailable | null {

@@ -2,6 +2,7 @@
  * The thread of one shard as its shard client sees it, and their shared memory. The client starts
  * it again; between two threads it may rebuild a checkpoint. Rule D10 (engine/RULES.md).
  */
+import type { AuditReport } from '../../audit/audit.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { LiquidityMemory } from '../../memory/market-liquidity.ts';
 import type { Replicator } from '../../replication/replicator.ts';
@@ -107,6 +108,11 @@ export class ShardThread {
     return opened;
   }
 
+  /** Of a shard that follows. Rejects with `Unavailable`. */
+  async auditFollower(): Promise<AuditReport> {
+    return await this.#thread.ask<AuditReport>((id) => ({ kind: 'audit', id }));
+  }
+
   /**
    * Serves the open shard, over new pairs of rings: one for this thread, and one for each of
    * `furtherCallers`.
@@ -140,7 +146,10 @@ export class ShardThread {
     switch (message.kind) {
       case 'opened':
         return this.#thread.answered(message.id, message.opened);
+      case 'audited':
+        return this.#thread.answered(message.id, message.report);
       case 'not_opened':
+      case 'not_audited':
         return this.#thread.refused(message.id, message.error);
       case 'closed':
         return this.#served()?.resolve();

@@ -5,13 +5,14 @@
  */
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
+import { type AuditReport, audit } from '../../audit/audit.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { LiquidityMemory } from '../../memory/market-liquidity.ts';
 import type { ReplicaEnd, ReplicaMemory } from '../../replication/replica-end.ts';
 import type { ChannelMemory } from '../../ring/endpoint.ts';
 import { ShardEnds } from '../../ring/shard-ends.ts';
 import { FaultNote } from '../../threads/fault-note.ts';
-import { Deposed } from '../../threads/unavailable.ts';
+import { Deposed, Unavailable } from '../../threads/unavailable.ts';
 import { DiskStatus } from '../store/disk-reserve.ts';
 import type { OpenReport } from '../store/open-report.ts';
 import type { ShardConfig } from '../store/shard-store.ts';
@@ -23,6 +24,8 @@ import { ShardGauges } from './shard-gauges.ts';
 export type ToShardThread =
   | { kind: 'open'; id: number }
   | { kind: 'serve'; channels: readonly ChannelMemory[] }
+  /** Checks a shard that follows. Rule O46 (api/RULES.md). */
+  | { kind: 'audit'; id: number }
   /** The last message: the thread ends. Only a shard that follows writes a checkpoint (N150). */
   | { kind: 'end' };
 
@@ -31,7 +34,8 @@ export type Opened = OpenReport | { damage: string; isOfCheckpoint: boolean };
 
 export type FromShardThread =
   | { kind: 'opened'; id: number; opened: Opened }
-  | { kind: 'not_opened'; id: number; error: Error }
+  | { kind: 'audited'; id: number; report: AuditReport }
+  | { kind: 'not_opened' | 'not_audited'; id: number; error: Error }
   /** It was asked to close: there is a checkpoint, and the file is released. */
   | { kind: 'closed' }
   /** The shard's failure. The thread ends once it has released the file. */
@@ -108,6 +112,14 @@ async function follow(opened: Shard, memory: ReplicaMemory, id: number): Promise
   }
 }
 
+/** Between two records of the leader its state is whole. */
+function auditFollower(id: number): void {
+  if (shard !== null && following !== null) {
+    return say({ kind: 'audited', id, report: audit(shard.state) });
+  }
+  say({ kind: 'not_audited', id, error: new Unavailable('the shard does not follow now') });
+}
+
 async function serveUntilClosed(channels: readonly ChannelMemory[]): Promise<void> {
   invariant(shard !== null, 'a shard is served that is not open');
   const opened = shard;
@@ -153,5 +165,6 @@ port.on('message', (message: ToShardThread) => {
   if (isEnding) return;
   if (message.kind === 'open') opening = open(message.id);
   else if (message.kind === 'serve') void serveUntilClosed(message.channels);
+  else if (message.kind === 'audit') auditFollower(message.id);
   else void end();
 });

@@ -398,3 +398,81 @@ test.serial(
     t.deepEqual({ ...(refused as RefusedError) }, { ...(alone as RefusedError) });
   },
 );
+
+type Sent = { id: number; op: string; channels?: string[] };
+
+/** A WebSocket of two nodes, of which the second one leads; it goes as `leader` tells. */
+function twoNodes(leader: () => string, opened: string[]) {
+  return class {
+    readonly #leads: boolean;
+    readonly bufferedAmount = 0;
+    onopen = () => {};
+    onmessage = (_: { data: string }) => {};
+    onerror = () => {};
+    onclose = () => {};
+
+    constructor(url: string) {
+      opened.push(url);
+      this.#leads = url.includes('two');
+      queueMicrotask(() => this.onopen());
+    }
+
+    send(text: string): void {
+      const { id, op, channels } = JSON.parse(text) as Sent;
+      const error = { code: 'not_leader', message: 'No.', leader: leader() };
+      const say = (message: object) =>
+        queueMicrotask(() => this.onmessage({ data: JSON.stringify(message) }));
+      if (op === 'place') {
+        return say(
+          this.#leads ? { id, status: 200, body: {} } : { id, status: 503, body: { error } },
+        );
+      }
+      say({ id, status: 200, body: {} });
+      const of = { channel: channels?.[0], epoch: 1, seq: 0, at: '' };
+      if (channels?.[0] !== 'orders') return;
+      say(this.#leads ? { ...of, snapshot: true, data: {} } : { ...of, ended: true, error });
+    }
+
+    close(): void {}
+  };
+}
+
+test.serial(
+  'U90: a stream goes to the node that a refusal names, and no credential leaves TLS',
+  async (t) => {
+    const opened: string[] = [];
+    let leader = 'https://two.example';
+    const open = (baseUrl: string) => {
+      const WebSocket = twoNodes(() => leader, opened) as unknown as NonNullable<
+        StreamOptions['WebSocket']
+      >;
+      return watched(
+        t,
+        createClient({ baseUrl, credential: 'a key' }).stream({ ...QUICK, WebSocket }),
+      );
+    };
+    const { stream, seen } = open('https://one.example/v1');
+    await stream.subscribe('orders');
+    t.deepEqual(opened, ['wss://one.example/v1/stream', 'wss://two.example/v1/stream']);
+    t.deepEqual([seen.ended, seen.portfolio.length], [[], 1]);
+    stream.close();
+
+    const other = open('https://one.example/v1').stream;
+    await other.ready();
+    const order = { action: 'sell', type: 'market', tradeId: 'a' } as const;
+    const refused = await t.throwsAsync(other.place(order), { instanceOf: RefusedError });
+    t.is(refused!.leader, leader);
+    await other.ready();
+    await other.place(order);
+    other.close();
+
+    leader = 'http://two.example';
+    opened.length = 0;
+    const { stream: third, seen: seenByThird } = open('https://one.example/v1');
+    void third.subscribe('orders').catch(() => {});
+    await eventually('it is tried again', () => opened.length > 1);
+    t.deepEqual(new Set(opened), new Set(['wss://one.example/v1/stream']));
+    t.true(seenByThird.state.some(({ error }) => error instanceof RefusedError));
+    third.close();
+  },
+);

@@ -107,15 +107,28 @@ withPython('U61: a Python program without asyncio has callbacks, and iterates', 
   t.deepEqual(said.threads, []);
 });
 
-withPython('a Python program is safe from faults of its connections, and of proxies', async (t) => {
-  const said = await runPython(python!, FAULTS);
-  t.is(said.beforeAccepted, 'not_sent', 'an order would not end with its connection');
-  t.deepEqual(said.sent, ['subscribe']);
-  t.is(said.unavailable, 'done', 'subscribed to again on the next connection');
-  t.is(said.firstRefused, 'instrument_not_found', 'also where the refusal comes at once');
-  t.is(said.endedBetween, 'invalid_token', 'no wait for what never begins');
-  t.is(said.behindProxy, 'done', 'a failure that passes');
-  t.is(said.why, 'HTTP 502, which is no answer of the API');
-  t.is(said.org, 'org must be the id of an organization');
-  t.is(said.garbled, 'DecodingError');
-});
+withPython(
+  'U90: a Python program is safe from faults of its connections, and of proxies; its stream goes to the node that a refusal names',
+  async (t) => {
+    const said = await runPython(python!, FAULTS);
+    t.is(said.beforeAccepted, 'not_sent', 'an order would not end with its connection');
+    t.deepEqual(said.sent, ['subscribe']);
+    t.is(said.unavailable, 'done', 'subscribed to again on the next connection');
+    t.is(said.firstRefused, 'instrument_not_found', 'also where the refusal comes at once');
+    t.is(said.endedBetween, 'invalid_token', 'no wait for what never begins');
+    t.is(said.behindProxy, 'done', 'a failure that passes');
+    t.is(said.why, 'HTTP 502, which is no answer of the API');
+    const [home, other] = ['ws://a/v1/stream', 'ws://b/v1/stream'];
+    t.deepEqual(said['http://b'], ['not_leader', 'done', home, other]);
+    t.deepEqual(said['https://c'], ['not_leader', 'done', home, 'wss://c/v1/stream']);
+    t.deepEqual(said['ftp://d'], ['not_leader', 'done', home, home]);
+    t.deepEqual(said.ended, [home, other, home], 'the node that was named is gone');
+    t.deepEqual(
+      said.secure,
+      ['wss://a/v1/stream', 'wss://a/v1/stream'],
+      'no credential leaves TLS',
+    );
+    t.is(said.org, 'org must be the id of an organization');
+    t.is(said.garbled, 'DecodingError');
+  },
+);

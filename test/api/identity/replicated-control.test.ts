@@ -233,8 +233,9 @@ test('N132: writes of a leader that was deposed come to nothing, on disk and in 
   t.is(one.store.users.get(user.id)?.displayName, 'Ann 1');
   t.deepEqual(one.store.switches(), {});
   t.deepEqual([...one.store.users.values()], [user]);
-  await eventually('a node leads', () => one.leads || two.leads);
-  const [next, other] = one.leads ? [one, two] : [two, one];
+  const leadsAgain = (node: Node) => node.leads && node.replica.isCurrent;
+  await eventually('a node leads', () => leadsAgain(one) || leadsAgain(two));
+  const [next, other] = leadsAgain(one) ? [one, two] : [two, one];
   t.is(next.store.keys.get(key.id)?.revokedAtMs, null);
   await next.store.addUser(taken);
   await eventually(

@@ -5,6 +5,7 @@ import test from 'ava';
 import type { Log } from '../../../api/base/logger.ts';
 import { newUser } from '../../../api/identity/users.ts';
 import { backUp } from '../../../api/ops/backup.ts';
+import { beginWith } from '../../../api/ops/begin-cluster.ts';
 import { bringIntoCluster } from '../../../api/ops/bring-into-cluster.ts';
 import { eventually } from '../../../bench/lib/eventually.ts';
 import { clusterStatus } from '../../../engine/replication/cluster.ts';
@@ -24,7 +25,7 @@ cheapenHashes();
 const SILENT: Log = { info() {}, warn() {}, error() {} };
 const ONE_SHARD = { PAPERBOOK_SHARDS: '1' };
 
-test('N110, N167, N168: a copy brings a new node in, and one that was away too long', async (t) => {
+test('N110, N167, N168, O44, O45: a copy brings a new node in, and one that was away too long; once etcd has lost its data no node leads, and one begins again', async (t) => {
   const server = await EtcdDouble.start();
   const etcd = new EtcdClient([server.url]);
   t.teardown(() => {
@@ -57,7 +58,7 @@ test('N110, N167, N168: a copy brings a new node in, and one that was away too l
   await (await nodeIn('one', null)).close();
   await backUp(at('one'), at('first'));
   await t.throwsAsync(join('two', 'first'), { message: /knows no cluster test: start its first/ });
-  const one = await nodeIn('one', settings('one'));
+  let one = await nodeIn('one', settings('one'));
   let orders = 0;
   const trade = async (count: number) => {
     for (let more = 0; more < count; more++) {
@@ -122,6 +123,27 @@ test('N110, N167, N168: a copy brings a new node in, and one that was away too l
   await eventually('it has all again', () => has(back) === has(one));
   if (shareOf(100) >= 100) await refusesOthers();
   await back.close();
+
+  // etcd loses its data while the node runs.
+  server.expire();
+  for (const key of server.keys) server.forget(key);
+  const last = has(one);
+  await eventually('the node takes no order', async () => {
+    await one.engine.audit().catch(() => null);
+    return one.engine.problems().some((line) => /etcd has lost the data of the cluster/.test(line));
+  });
+  await one.close();
+  const led = () => server.keys.filter((key) => /(leader|head|identity)$/.test(key));
+  t.deepEqual(led(), []);
+  const unknown = /etcd knows no cluster test: .* see paperbook cluster begin/;
+  await t.throwsAsync(nodeIn('one', settings('one')), { message: unknown });
+  t.deepEqual(led(), []);
+  const ends = await beginWith(settings('one'), at('one'));
+  t.deepEqual(ends[0], ['shard/0', last]);
+  await t.throwsAsync(beginWith(settings('two'), at('two')), { message: /etcd knows the cluster/ });
+  one = await nodeIn('one', settings('one'));
+  t.true(has(one)! >= last!);
+  await trade(1);
   await one.close();
 
   async function refusesOthers(): Promise<void> {

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
 import {
   type ClusterIdentity,
@@ -5,7 +6,9 @@ import {
   joinCluster,
 } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
+import { steadyMs } from '../../../engine/replication/lease.ts';
 import { addMember } from '../../../engine/replication/members.ts';
+import { NodePresence, presentNodes } from '../../../engine/replication/node-presence.ts';
 import { logKeys } from '../../../engine/replication/shard-replica.ts';
 import { EtcdDouble } from './etcd-double.ts';
 
@@ -73,6 +76,51 @@ test('N117, N136: the status of a cluster names who leads each log, how far it i
       { node: 'two', address: 'https://two', facts: [null, 118] },
     ],
   });
+  etcd.close();
+  server.stop();
+});
+
+test('O43: a second server with the name of a node is refused, and one that was killed is followed', async (t) => {
+  const server = await EtcdDouble.start();
+  const etcd = new EtcdClient([server.url]);
+  let aheadMs = 0;
+  const presence = (node: string, address: string, leaseSeconds = 20) => {
+    const of = { etcd, cluster: 'test', self: { node, address }, leaseSeconds };
+    return new NodePresence({ ...of, steadyMs: () => steadyMs() + aheadMs }, 0);
+  };
+  const first = presence('one', 'https://first');
+  await first.entered;
+  const second = presence('one', 'https://second');
+  const refused = t.throwsAsync(second.entered, {
+    message:
+      'another server runs as the node one of the cluster test, at https://first: stop it, or give ' +
+      'this one a name of its own',
+  });
+  // It waits as long as a server that was killed may have the name.
+  t.is(await Promise.race([refused, sleep(300, 'waits')]), 'waits');
+  aheadMs = 61_000;
+  await refused;
+  aheadMs = 0;
+  t.true(first.isCurrent);
+  t.deepEqual(await presentNodes(etcd, 'test'), [
+    { node: 'one', address: 'https://first', applied: 0 },
+  ]);
+  await second.end();
+  t.true(first.isCurrent);
+  await first.end();
+
+  const lease = await etcd.grant(1);
+  const value = JSON.stringify({ node: 'two', address: 'https://killed', applied: 3 });
+  await etcd.transact([], [{ put: 'paperbook/test/node/two', value, lease }]);
+  const next = presence('two', 'https://next', 1);
+  await next.entered;
+  t.like((await presentNodes(etcd, 'test'))[0], { address: 'https://next' });
+  // The answer to a try is lost.
+  const third = presence('three', 'https://three');
+  server.loseAnswers('kv/txn', 1);
+  await third.entered;
+  await Promise.all([next.end(), third.end()]);
+  t.deepEqual(await presentNodes(etcd, 'test'), []);
   etcd.close();
   server.stop();
 });

@@ -192,10 +192,11 @@ class AsyncClient(AsyncOperations):
         named = _checked_org(org)
         headers = self._setup.headers() | ({} if named is None else {"x-service-org": named})
 
-        async def refusal() -> Exception:
+        async def refusal(url: str) -> Exception:
             """The same request without a WebSocket is answered; 400 if only that is wrong."""
             try:
-                response = await self._http.get("/stream", headers=headers)
+                at = f"http{url.removeprefix('ws')}"
+                response = await self._http.get(at, headers=headers)
                 if response.status_code == 400:
                     return ConnectionError("the handshake was refused")
                 return refusal_of(response.status_code, _json(response))

@@ -45,10 +45,13 @@ class RefusedError(PaperbookError):
         retry_after_seconds: int | None,
         request_id: str | None = None,
         sent: Mapping[str, Any] | None = None,
+        leader: str | None = None,
     ) -> None:
         super().__init__(message, request_id=request_id, sent=sent)
         self.status = status
         self.code = code
+        # Of "not_leader": the address of the node that takes the request; None: none is known.
+        self.leader = leader
         # How long to wait; None if waiting does not help.
         self.retry_after_seconds = retry_after_seconds
 
@@ -192,4 +195,5 @@ def refusal_of(
         retry_after_seconds=error.get("retryAfterSeconds"),
         request_id=request_id,
         sent=sent,
+        leader=error.get("leader"),
     )

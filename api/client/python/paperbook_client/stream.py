@@ -9,6 +9,7 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
+from urllib.parse import urlsplit
 
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
@@ -51,7 +52,7 @@ class Stream:
         self,
         url: str,
         headers: dict[str, str],
-        refusal: Callable[[], Awaitable[Exception]],
+        refusal: Callable[[str], Awaitable[Exception]],
         *,
         after: str | None,
         cancel_on_disconnect: bool,
@@ -60,6 +61,8 @@ class Stream:
         first_pause_seconds: float,
         loads: Callable[[str | bytes], Any] = json.loads,
     ) -> None:
+        self._home = url
+        # Of the next connection: another node of a cluster may have been named.
         self._url = url
         self._loads = loads
         self._headers = headers
@@ -190,6 +193,8 @@ class Stream:
         def answered(status: int, body: Any) -> None:
             if not answer.done():
                 answer.set_result((status, body))
+            if status >= 300 and _names_leader(body):
+                raise refusal_of(status, body)
 
         number = self._numbered(answered)
         try:
@@ -239,23 +244,30 @@ class Stream:
                 error = await self._connected()
             finally:
                 self._lose()
-            if isinstance(error, RefusedError) and error.status in FINAL_STATUSES:
+            leader = error.leader if isinstance(error, RefusedError) else None
+            if leader is not None:
+                self._url = _url_at(leader, self._home) or self._url
+            elif isinstance(error, RefusedError) and error.status in FINAL_STATUSES:
                 return self._end(error)
             # Clients that lost a server together do not return together: full jitter.
             at_most = self._first_pause_seconds * 2 ** min(self._attempts, 20)
             self._attempts += 1
             wait = error.retry_after_seconds if isinstance(error, RefusedError) else None
             pause = random.random() * min(PAUSE_SECONDS_MAX, at_most)
-            pause += min(wait or 0, WAIT_SECONDS_MAX)
+            # A node that is named need not be waited for.
+            pause += 0 if leader is not None else min(wait or 0, WAIT_SECONDS_MAX)
             self._enter(StateEvent("waiting", error, pause))
             await asyncio.sleep(pause)
 
     async def _connected(self) -> Exception:
         """Why the connection ended."""
+        url = self._url
         try:
-            socket = await open_socket(self._url, self._headers)
+            socket = await open_socket(url, self._headers)
         except (WebSocketException, OSError, TimeoutError):
-            return await self._refusal()
+            # The node that another one has named may be gone.
+            self._url = self._home
+            return await self._refusal(url)
         self._socket = socket
         try:
             await self._read(socket)
@@ -319,6 +331,9 @@ class Stream:
         name = subscribed.channel.name
         if message.get("ended"):
             error = refusal_of(403, message)
+            # Orders may be at one node, and a quote at another.
+            if error.leader is not None and (name == "orders" or "orders" not in self._channels):
+                raise error
             self._forget(subscribed, error)
             self._emit(EndedEvent(name, error))
         elif name in self._behind:
@@ -445,6 +460,22 @@ class _Subscribed:
             self.begun.set_result(None)
         else:
             self.begun.set_exception(error)
+
+
+def _url_at(leader: str, home: str) -> str | None:
+    """The address of a stream at a node. None: a credential that was sent over TLS is not sent
+    without.
+    """
+    node, own = urlsplit(leader), urlsplit(home)
+    scheme = {"http": "ws", "https": "wss"}.get(node.scheme)
+    if not node.netloc or scheme not in ("wss", own.scheme):
+        return None
+    return f"{scheme}://{node.netloc}{own.path}"
+
+
+def _names_leader(body: Any) -> bool:
+    error = body.get("error") if isinstance(body, dict) else None
+    return isinstance(error, dict) and isinstance(error.get("leader"), str)
 
 
 def _closed_by(error: Exception | None) -> Exception:

@@ -368,7 +368,13 @@ test('O9, V6, PAPERBOOK_TRADING: the switch is turned live', async (t) => {
 
 test('O10: /admin/audit answers the engine`s report', async (t) => {
   const api = await startApi(t);
-  api.engine.report = { accounts: 1, restingOrders: 0, openPositions: 0, problems: ['a hold'] };
+  api.engine.report = {
+    accounts: 1,
+    restingOrders: 0,
+    openPositions: 0,
+    following: [],
+    problems: ['a hold'],
+  };
   t.deepEqual((await api.admin('GET', '/admin/audit')).json, api.engine.report);
 });
 

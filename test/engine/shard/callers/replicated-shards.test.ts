@@ -102,7 +102,7 @@ async function checkEqual(t: ExecutionContext, one: string, two: string): Promis
   t.is(await hashOnDisk(one), await hashOnDisk(two));
 }
 
-test("N108, N111, N113, N114, N115, N150: a node follows, says who leads, and leads once the other stops; a follower that stops has a checkpoint of all that it has, and its log is the leader's; a log with segments of another size follows nothing", async (t) => {
+test("N108, N111, N113, N114, N115, N150, O46: a node follows, says who leads, checks what it has, and leads once the other stops; a follower that stops has a checkpoint of all that it has, and its log is the leader's; a log with segments of another size follows nothing", async (t) => {
   const etcd = await EtcdDouble.start();
   const [first, second, third] = [tempDir(t), tempDir(t), tempDir(t)];
   const one = await openNode(first, etcd, 'one');
@@ -113,6 +113,13 @@ test("N108, N111, N113, N114, N115, N150: a node follows, says who leads, and le
   const refused = await t.throwsAsync(two.call(uuidOf(1), PORTFOLIO), { instanceOf: NotLeader });
   t.is(refused?.leader, 'http://one');
   await t.throwsAsync(two.settle({} as never), { instanceOf: NotLeader });
+  const { following: atOne, ...audited } = await one.audit();
+  t.like(audited, { openPositions: 60, problems: [] });
+  t.deepEqual(atOne, []);
+  await eventually('the second node has applied all', async () => {
+    return (await two.audit()).openPositions === 60;
+  });
+  t.deepEqual(await two.audit(), { ...audited, following: [0] });
   await one.close();
   await eventually('the second node leads', isLeading(two));
   await two.drained();
