@@ -291,6 +291,7 @@ function hasBody<C>(http: HttpContext, { readBody }: Served<C>): boolean {
 function bodyOf<C>(found: Served<C>, body: BodyText): unknown {
   if (body.ok) return (found.readBody ?? readNoFields)(body.text);
   if (body.fault === 'too_large') throw tooLarge(found);
+  if (body.fault === 'no_room') throw noRoom();
   throw invalidRequest('the body is not UTF-8');
 }
 
@@ -306,6 +307,15 @@ function tooLarge<C>({ readBody, bodyBytesMax }: Served<C>): ApiError {
   return new ApiError('invalid_request', {
     status: 413,
     message: `the body must have at most ${bodyBytesMax} bytes`,
+  });
+}
+
+/** Rule A243 (api/RULES.md). */
+function noRoom(): ApiError {
+  return new ApiError('internal_error', {
+    status: 503,
+    message: 'The server has no memory for another unfinished body.',
+    retryAfterSeconds: 1,
   });
 }
 

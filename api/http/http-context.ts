@@ -11,8 +11,8 @@
 import type * as uws from 'uWebSockets.js';
 import { randomBytes } from 'node:crypto';
 import { BodyPieces } from './body-pieces.ts';
-import { BodyBytes, type BodyText, EarlyBody } from './body-text.ts';
-import type { BodylessResponses } from './bodyless-responses.ts';
+import { BodyBytes, type BodyText, EarlyBody, UnfinishedBodies } from './body-text.ts';
+import { BodylessResponses } from './bodyless-responses.ts';
 import { type HeaderLines, statusLines } from './header-lines.ts';
 import type { HttpResponse } from './http-response.ts';
 import type { AnswerPart, RelayedHead } from './relayed-request.ts';
@@ -40,7 +40,17 @@ export type Held = {
   count: number;
   whenNone: (() => void) | null;
   bare: BodylessResponses;
+  bodies: UnfinishedBodies;
 };
+
+export function newHeld(): Held {
+  return {
+    count: 0,
+    whenNone: null,
+    bare: new BodylessResponses(),
+    bodies: new UnfinishedBodies(),
+  };
+}
 
 /** The count of a request: it takes the answer's status and gives the quota headers. */
 export interface QuotaReservation {
@@ -92,6 +102,8 @@ export class HttpContext {
   #sent: SentHeaders | null = sent;
   /** The chunks of its body so far, before a reader takes them. */
   #early: EarlyBody | null = null;
+  /** The body that is being read. */
+  #body: BodyBytes | null = null;
   /** Null: it is served without. */
   #turns: RequestTurns | null = null;
   #isOpen = true;
@@ -185,7 +197,7 @@ export class HttpContext {
     this.hold();
     this.#sent = sent.copy();
     // The end of a body is reported once, also if there is none.
-    this.#early = new EarlyBody(this.#res);
+    this.#early = new EarlyBody(this.#res, this.#held.bodies, by);
     turns.wait(by, () => {
       if (this.#isOpen) handle();
     });
@@ -206,19 +218,23 @@ export class HttpContext {
   /** Reads the whole body as UTF-8 text; `done` is not called when the caller disconnects. */
   readText(maxBytes: number, done: (body: BodyText) => void): void {
     this.hold();
-    const bytes = new BodyBytes(maxBytes);
     const by = this.#turns === null ? '' : this.sentBy;
+    const bytes = new BodyBytes(maxBytes, this.#held.bodies, by);
+    this.#body = bytes;
     let isDone = false;
+    const finish = (body: BodyText) => {
+      isDone = true;
+      this.#takeTurn(by, () => done(body));
+    };
     const take = (chunk: ArrayBuffer, isLast: boolean) => {
       if (isDone || !this.#isOpen) return;
       const body = bytes.take(chunk, isLast);
-      if (body === null) return;
-      isDone = true;
-      this.#takeTurn(by, () => done(body));
+      if (body !== null) finish(body);
     };
     const early = this.#early;
     this.#early = null;
     if (early === null) this.#res.onData(take);
+    else if (early.isCut) finish({ ok: false, fault: 'no_room' });
     else early.passTo(take);
   }
 
@@ -250,8 +266,9 @@ export class HttpContext {
     };
     const early = this.#early;
     this.#early = null;
-    if (!hasBody || handshake !== null) return;
+    if (!hasBody || handshake !== null) return early?.drop();
     if (early === null) this.#res.onData(take);
+    else if (early.isCut) this.#closeSoon();
     else early.passTo(take);
   }
 
@@ -450,6 +467,8 @@ export class HttpContext {
   /** The answer is sent, or the caller is gone. */
   #release(isGone = false): void {
     this.#isOpen = false;
+    this.#early?.drop();
+    this.#body?.drop();
     if (!this.#isHeld) return;
     this.#isHeld = false;
     this.#other?.done(isGone);

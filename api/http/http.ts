@@ -3,8 +3,7 @@
  * J1, J38 (api/RULES.md).
  */
 import * as uws from 'uWebSockets.js';
-import { BodylessResponses } from './bodyless-responses.ts';
-import { type Held, HttpContext, type HttpContextOptions } from './http-context.ts';
+import { type Held, HttpContext, type HttpContextOptions, newHeld } from './http-context.ts';
 import { listenError } from './listen-error.ts';
 import { type RelayedHead, RelayedRequest, type RelayedResponse } from './relayed-request.ts';
 import { RequestTurns } from './request-turns.ts';
@@ -38,7 +37,7 @@ export type Listener = {
 /** Opens a listener. Rejects with `ListenError` when the address cannot be bound. */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const app = createApp(options.tls);
-  const held: Held = { count: 0, whenNone: null, bare: new BodylessResponses() };
+  const held = newHeld();
   const turns = new RequestTurns();
   for (const path of options.socketPaths) openSockets(app, path, options, held);
   app.any('/*', (res, req) => {

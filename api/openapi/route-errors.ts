@@ -51,8 +51,10 @@ export function errorsOf(route: Declared): RouteError[] {
     if (typeof error === 'string') add(error);
     else add(error.code, error.status);
   }
-  // The session may belong to an outside auth server, whose keys cannot always be fetched.
-  if (route.mayBeUnavailable || takesSession) add('internal_error', 503);
+  // The session may belong to an outside auth server, whose keys cannot always be fetched. There
+  // may be no memory for another body.
+  const mayLack = takesSession || route.readBody !== null;
+  if (route.mayBeUnavailable || mayLack) add('internal_error', 503);
   // In a cluster another node may lead the shard of the account, or the control data.
   if (route.mayBeUnavailable || route.writesControl) add('not_leader');
   if (route.access !== 'open') add('internal_error');

@@ -2,13 +2,14 @@ import { request as httpRequest } from 'node:http';
 import test from 'ava';
 import { Metrics } from '../../../api/dispatch/metrics.ts';
 import type { Route } from '../../../api/dispatch/route.ts';
+import { EarlyBody, UnfinishedBodies } from '../../../api/http/body-text.ts';
 import { SignIn } from '../../../api/identity/sign-in.ts';
 import { ensureSigningKey } from '../../../api/identity/signing-key.ts';
 import { adminRoutes } from '../../../api/operations/admin/admin.ts';
 import { authRoutes } from '../../../api/operations/routes/auth.ts';
 import { docsRoutes } from '../../../api/operations/routes/docs.ts';
 import { pageRoutes } from '../../../api/operations/routes/page.ts';
-import { RawConnection, request } from '../raw-connection.ts';
+import { RawConnection, request, until } from '../raw-connection.ts';
 import { type Api, startApi } from '../support.ts';
 
 const MARKET_BUY = {
@@ -141,6 +142,69 @@ test('a body that never ends leaves no trace and the server goes on', async (t) 
   raw.destroy();
   t.is((await api.call('GET', '/status')).status, 200);
   t.deepEqual(api.engine.requests, []);
+});
+
+test('A243: unfinished bodies of a caller fill no memory, and others are served', async (t) => {
+  const api = await startApi(t);
+  const half = ' '.repeat(600_000);
+  const rest = ' '.repeat(400_000);
+  const open = (token: string) => {
+    const raw = new RawConnection(t, api.port);
+    const headers = `Authorization: Bearer ${token}\r\nContent-Length: 1000000\r\n`;
+    raw.send(`POST /v1/backtest HTTP/1.1\r\nHost: a\r\n${headers}\r\n${half}`);
+    return raw;
+  };
+  const answered = (raw: RawConnection) =>
+    raw.until(({ text, isClosed }) => isClosed || text.includes('HTTP/1.1'));
+  const isRefused = ({ text }: RawConnection) =>
+    /^HTTP\/1.1 503 [\s\S]*Retry-After: 1\r\n[\s\S]*unfinished body/.test(text);
+  // Each takes 1 MiB, of the 64 that a caller has.
+  const waiting = Array.from({ length: 66 }, () => open(api.token));
+  await until(() => waiting.filter(isRefused).length >= 2);
+  const kept = waiting.filter((raw) => !isRefused(raw));
+  t.is(kept.length, 64);
+  const session = await api.signIn();
+  const other = open(session);
+  other.send(rest);
+  await answered(other);
+  t.regex(other.text, /^HTTP\/1.1 400 /, 'another caller is heard');
+
+  // The end of one makes room for another.
+  kept[0]!.destroy();
+  kept[1]!.send(rest);
+  await answered(kept[1]!);
+  t.regex(kept[1]!.text, /^HTTP\/1.1 400 /);
+  const next = [open(api.token), open(api.token)];
+  for (const raw of next) raw.send(rest);
+  for (const raw of next) await answered(raw);
+  t.deepEqual(next.map(isRefused), [false, false]);
+});
+
+test('A243: a body that comes before the turn of its request counts, too', (t) => {
+  const unfinished = new UnfinishedBodies();
+  const chunk = new ArrayBuffer(2 ** 20);
+  const response = {
+    onData: (take: (chunk: ArrayBuffer, isLast: boolean) => void) => take(chunk, false),
+  };
+  const early = (by: string) => new EarlyBody(response, unfinished, by);
+  const bodies = Array.from({ length: 65 }, () => early('a'));
+  t.deepEqual(
+    bodies.filter(({ isCut }) => isCut),
+    [bodies[64]!],
+  );
+  bodies[64]!.drop();
+  const [one, two] = bodies as [EarlyBody, EarlyBody];
+  const taken: ArrayBuffer[] = [];
+  one.passTo((piece) => taken.push(piece));
+  t.deepEqual(taken, [chunk]);
+  two.drop();
+  t.deepEqual(
+    [early('a'), early('a'), early('a')].map(({ isCut }) => isCut),
+    [false, false, true],
+  );
+  // All callers together have twice as much.
+  const others = Array.from({ length: 65 }, (_, n) => early(`b${n % 2}`));
+  t.is(others.filter(({ isCut }) => isCut).length, 1);
 });
 
 /** Any method may have a body on the wire, though `fetch` sends none with GET. */

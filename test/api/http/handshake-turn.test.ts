@@ -2,9 +2,8 @@
 
 import type * as uws from 'uWebSockets.js';
 import test from 'ava';
-import { BodylessResponses } from '../../../api/http/bodyless-responses.ts';
 import { headerLines } from '../../../api/http/header-lines.ts';
-import { HttpContext } from '../../../api/http/http-context.ts';
+import { HttpContext, newHeld } from '../../../api/http/http-context.ts';
 import { Upgrade } from '../../../api/http/socket.ts';
 import { SignIn } from '../../../api/identity/sign-in.ts';
 import { ensureSigningKey } from '../../../api/identity/signing-key.ts';
@@ -38,7 +37,7 @@ test('J1: a handshake is accepted outside cork, which could close the socket', (
     getQuery: () => '',
   } as unknown as uws.HttpRequest;
   const options = { headers: headerLines([]), isBehindProxy: false, onAnswer: null };
-  const held = { count: 0, whenNone: null, bare: new BodylessResponses() };
+  const held = newHeld();
   const http = new HttpContext(res, req, options, held, {} as uws.us_socket_context_t);
   http.hold();
   http.leaveHandler();

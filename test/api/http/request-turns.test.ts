@@ -1,9 +1,8 @@
 /** How requests that come at once share the turns of the event loop. */
 import type * as uws from 'uWebSockets.js';
 import test from 'ava';
-import { BodylessResponses } from '../../../api/http/bodyless-responses.ts';
 import { headerLines } from '../../../api/http/header-lines.ts';
-import { HttpContext } from '../../../api/http/http-context.ts';
+import { HttpContext, newHeld } from '../../../api/http/http-context.ts';
 import { RelayedRequest } from '../../../api/http/relayed-request.ts';
 import { RequestTurns } from '../../../api/http/request-turns.ts';
 import { RawConnection, request } from '../raw-connection.ts';
@@ -161,7 +160,7 @@ test('Q21, A202: callers at one address are told apart by their credential, a si
       uws.HttpRequest,
     ];
     const options = { headers: headerLines([]), isBehindProxy: false, onAnswer: null };
-    const held = { count: 0, whenNone: null, bare: new BodylessResponses() };
+    const held = newHeld();
     return new HttpContext(response, request, options, held).sentBy;
   };
   t.is(sentBy('kalshi-access-key', 'one'), 'one');

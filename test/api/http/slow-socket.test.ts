@@ -1,8 +1,7 @@
 /** An answer whose bytes the socket does not accept at once. */
 import test from 'ava';
-import { BodylessResponses } from '../../../api/http/bodyless-responses.ts';
 import type { HeaderLines } from '../../../api/http/header-lines.ts';
-import { HttpContext } from '../../../api/http/http-context.ts';
+import { HttpContext, newHeld } from '../../../api/http/http-context.ts';
 
 /** A socket that accepts so many bytes of an answer at each time. */
 class SlowSocket {
@@ -44,7 +43,7 @@ test('bytes that a socket accepts later are those of the answer, whatever their 
     getUrl: () => '/',
     getQuery: () => undefined,
   };
-  const held = { count: 0, whenNone: null, bare: new BodylessResponses() };
+  const held = newHeld();
   const options = { headers: '' as HeaderLines, isBehindProxy: false, onAnswer: null };
   const http = new HttpContext(socket as never, request as never, options, held);
   const bytes = Buffer.from('0123456789');
