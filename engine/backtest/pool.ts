@@ -16,6 +16,11 @@ import type { BacktestTask } from './task.ts';
 export const BACKTESTS_MAX = 10;
 /** The system shares few cores among them, so a short backtest need not wait for long ones. */
 const THREADS_MIN = 4;
+/** The threads of a pool. */
+export const BACKTEST_THREADS = Math.min(
+  BACKTESTS_MAX,
+  Math.max(THREADS_MIN, availableParallelism() - 1),
+);
 const RETRY_AFTER_SECONDS = 5;
 const HEAP_MIB = 512;
 /** An idle thread ends after this time. */
@@ -55,8 +60,7 @@ export class BacktestPool {
 
   constructor(options: PoolOptions) {
     this.#withinMs = options.withinMs ?? WITHIN_MS;
-    const threads = Math.min(BACKTESTS_MAX, Math.max(THREADS_MIN, availableParallelism() - 1));
-    this.#threads = Array.from({ length: threads }, () => threadOf(options));
+    this.#threads = Array.from({ length: BACKTEST_THREADS }, () => threadOf(options));
     this.#free = [...this.#threads];
   }
 

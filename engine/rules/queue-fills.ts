@@ -355,7 +355,7 @@ class Fill {
       this.#nth ??= queues.nextVolume(this.#name);
       takenE2 = queues.takeVolume(this.#name, this.#nth, availableE2, mostE2);
     }
-    if (takenE2 > 0) this.#use(account, takenE2);
+    this.#use(account, takenE2);
     return takenE2;
   }
 

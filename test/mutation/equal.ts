@@ -48,6 +48,10 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'what is prefetched is read for no other use',
   ],
   [
+    'engine/rules/fill-resting.ts | prefetchOwners(state, reached.orders); | prefetchOwners(state, reached.orders); -> ;',
+    'what is prefetched is read for no other use',
+  ],
+  [
     'engine/rules/fill-resting.ts | prefetched(read); | prefetched(read); -> ;',
     'what is prefetched is read for no other use',
   ],
@@ -154,6 +158,42 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
   [
     'engine/rules/positions.ts | to.soldVenue.set(row, 0); | to.soldVenue.set(row, 0); -> ;',
     'startSale sets it before anything reads it',
+  ],
+  [
+    'engine/rules/apply-tick.ts | if (revived.length > 0) fillMarkets(state, revived, atMs, facts); | > -> >=',
+    'nothing fills in no market',
+  ],
+  [
+    "engine/rules/exact.ts | if (typeof given === 'number' && from - decimals <= SAFE_DECIMALS) { | 'number' -> 'mutant'",
+    'the longer way says the same',
+  ],
+  [
+    'engine/rules/catalog.ts | if (shownBy !== null && venue === HOME_VENUE && book === null) bookless++; | !== -> ===',
+    'it says only for how many books there is room at once',
+  ],
+  [
+    'engine/rules/exact.ts | const SAFE_DECIMALS = 15; | 15 -> 16',
+    'what is not exact there is far from the half',
+  ],
+  [
+    'engine/rules/order-fees.ts | return fee.cents <= most ? fee : { ...fee, cents: most }; | <= -> <',
+    'the two are equal there',
+  ],
+  [
+    'engine/rules/followed-levels.ts | for (let cents = 1; cents < PAYOUT_CENTS; cents++) { | < -> <=',
+    'nobody bids a whole dollar',
+  ],
+  [
+    'engine/rules/past-reference.ts | #described = new Float64Array(0); | 0 -> 1',
+    'it has room for an instrument before it keeps it',
+  ],
+  [
+    'engine/rules/queue-fills.ts | if (product <= Number.MAX_SAFE_INTEGER) return Math.floor(product / whole); | <= -> <',
+    'the longer way says the same',
+  ],
+  [
+    'engine/rules/queue-fills.ts | if (state.queue.aheadE2(order) <= shown) continue; | <= -> <',
+    'a place that stays was noted when it changed',
   ],
   [
     'engine/rules/apply-tick.ts | if (atMs > state.nowMs) state.nowMs = atMs; | > -> >=',

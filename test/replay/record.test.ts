@@ -47,6 +47,7 @@ test('R36: SIGINT ends a recording with exit code 0 and a whole file', async (t)
   });
   // A start may take long, and what is sent is not yet recorded: the file shows that it is.
   await eventually('frames in the file', async () => {
+    if (child.exitCode !== null) throw new Error(`the recording has ended: ${stderr}`);
     if (sim.connections() < 2) return null;
     sim.step(3000);
     return statSync(file).size > FILE_BYTES ? true : null;

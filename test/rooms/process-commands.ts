@@ -1,7 +1,9 @@
 import { playFiles } from '../room.ts';
 
 await playFiles(
-  'test/process/*command*.test.ts',
+  'test/process/admin-commands.test.ts',
+  'test/process/[b-z]*command*.test.ts',
+  'test/process/commands.test.ts',
   'test/process/admin-feeds.test.ts',
   'test/process/catalog.test.ts',
   'test/process/completion.test.ts',
@@ -14,6 +16,7 @@ await playFiles(
   'test/process/trader-records.test.ts',
   'test/process/upkeep.test.ts',
   'test/process/verify.test.ts',
-  // It has a demo, which ticks until the room ends.
+  // They share a demo, which ticks until the room ends.
+  'test/process/account-commands.test.ts',
   'test/process/client-examples.test.ts',
 );

@@ -264,5 +264,5 @@ test('A64: hundreds of callers who stall are dropped, and hold up nobody', async
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
   t.true(answered > 0);
-  for (const { text } of stalled) t.is(text, '');
+  for (const [i, { text }] of stalled.entries()) t.is(text, '', starts[i % starts.length]);
 });

@@ -1,10 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { loadConfig } from '../../../api/config/config.ts';
 import type { EmbeddedBacktest } from '../../../api/read-side/backtest-source.ts';
 import { forwardedBacktest } from '../../../api/read-side/forwarded-backtest.ts';
-import { BACKTESTS_MAX, BacktestPool } from '../../../engine/backtest/pool.ts';
+import { BACKTEST_THREADS, BACKTESTS_MAX, BacktestPool } from '../../../engine/backtest/pool.ts';
 import type { BacktestTask } from '../../../engine/backtest/task.ts';
 import { Unavailable } from '../../../engine/threads/unavailable.ts';
 import { type Api, startApi } from '../support.ts';
@@ -148,8 +149,10 @@ const TASK: BacktestTask = {
   nowMs: 5,
 };
 const NO_LOG = { info() {}, error() {} };
+const ENDS_WITHIN_MS = 60_000;
 
 test('Z12: the eleventh backtest is 503 with Retry-After, and one that takes too long ends', async (t) => {
+  t.timeout(ENDS_WITHIN_MS, 'backtests whose tasks never come do not end');
   const pool = new BacktestPool({ log: NO_LOG, withinMs: 500 });
   t.teardown(() => pool.close());
   const never = () => new Promise<never>(() => {});
@@ -205,7 +208,7 @@ test('Z12: a backtest that needs too much time or memory ends with its thread, a
   const module = new URL(`data:text/javascript,${encodeURIComponent(MOODY)}`);
   const logged: string[] = [];
   const log = { ...NO_LOG, error: (_: object, message: string) => void logged.push(message) };
-  const [patient, pool] = [60_000, 3000].map((withinMs) => {
+  const [patient, pool] = [60_000, 10_000].map((withinMs) => {
     const made = new BacktestPool({ log, withinMs, module, heapMib: 32 });
     t.teardown(() => made.close());
     return made;
@@ -214,12 +217,16 @@ test('Z12: a backtest that needs too much time or memory ends with its thread, a
   await t.throwsAsync(greedy, { instanceOf: Unavailable, message: /needs too much memory/ });
   t.deepEqual(logged, ['the backtest needed too much memory, and was ended']);
   t.is(patient.problem, null);
-  const run = (asker: string, directory: string) =>
-    pool.run(asker, async () => ({ ...TASK, directory, withPrices: true }));
-  const endless = Array.from({ length: 3 }, (_, at) => run(`slow-${at}`, 'time'));
+  t.timeout(ENDS_WITHIN_MS, 'endless backtests do not end, or their threads answer no others');
+  const taskOf = (directory: string) => ({ ...TASK, directory, withPrices: true });
+  const run = (asker: string, directory: string) => pool.run(asker, async () => taskOf(directory));
+  // Its time begins first, and its task comes last, so its time ends while it waits for a thread.
+  const waits = pool.run('waits', () => nextTurn(taskOf('time')));
+  const slow = Array.from({ length: BACKTEST_THREADS }, (_, at) => run(`slow-${at}`, 'time'));
+  const endless = [waits, ...slow];
   for (const { status, reason } of (await Promise.allSettled(endless)) as PromiseRejectedResult[]) {
     t.is(status, 'rejected');
-    t.regex(String(reason), /takes more than 3 seconds/);
+    t.regex(String(reason), /takes more than 10 seconds/);
   }
   const many = Array.from({ length: BACKTESTS_MAX * 2 }, (_, at) => run(`quick-${at}`, `${at}`));
   t.deepEqual(await Promise.all(many), Array.from(many.keys(), String));

@@ -5,6 +5,7 @@ import type { Switches } from '../../../api/identity/switches.ts';
 import { type ChannelEnd, type Member, Numbering } from '../../../api/stream/channel.ts';
 import { JSON_TEXT } from '../../../api/stream/encoding.ts';
 import { OrdersChannels } from '../../../api/stream/orders-channels.ts';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import type { AccountEventSource } from '../../../engine/readers/account-event-source.ts';
 import type { AccountEvent } from '../../../engine/readers/account-events.ts';
 import type { ReplyHandler } from '../../../engine/shard/callers/send-queue.ts';
@@ -71,6 +72,7 @@ function start() {
     const one: Member = { encoding: JSON_TEXT, send, follow() {}, unfollow() {}, permits, end };
     return { one, sent, ended };
   };
+  const askedAgain = () => eventually('another question', () => asked.length > 0);
   const snapshot = async (number: number) => {
     const body = JSON.stringify({ number, portfolio: { venueData: switches.venueData, number } });
     asked.shift()!.resolve({ ok: true, body });
@@ -89,6 +91,7 @@ function start() {
     come,
     switches,
     asked,
+    askedAgain,
     watches,
     unwatched,
     lose: () => lose(),
@@ -185,7 +188,7 @@ test('J22: once the news are lost, every connection gets a gap and a snapshot, a
 });
 
 test('J21: a shard that cannot be asked now is asked again; who has left is sent nothing', async (t) => {
-  const { channels, member, snapshot, watched, asked, unwatched } = start();
+  const { channels, member, snapshot, watched, asked, askedAgain, unwatched } = start();
   const { one, sent } = member();
   const gone = member();
   const channel = channels.channel(ACCOUNT);
@@ -194,7 +197,7 @@ test('J21: a shard that cannot be asked now is asked again; who has left is sent
   asked.shift()!.reject(new Unavailable('starting'));
   channel.pause(gone.one);
   channel.release();
-  while (asked.length === 0) await nextTurn();
+  await askedAgain();
   await snapshot(10);
   await watched([], 10);
   await snapshot(10);
@@ -208,13 +211,14 @@ test('J21: a shard that cannot be asked now is asked again; who has left is sent
 });
 
 test('O40: orders that another node has end, and name it; while none is known they wait', async (t) => {
-  const { channels, member, asked, unwatched } = start();
+  const { channels, member, asked, askedAgain, unwatched } = start();
   const { one, sent, ended } = member();
   const channel = channels.channel(ACCOUNT);
   channel.begin(one);
   asked.shift()!.reject(new NotLeader(null));
-  while (asked.length === 0) await nextTurn();
+  await nextTurn();
   t.deepEqual(ended, []);
+  await askedAgain();
   asked.shift()!.reject(new NotLeader('http://two.example'));
   await nextTurn();
   t.like(ended[0], { code: 'not_leader', leader: 'http://two.example' });
@@ -224,7 +228,7 @@ test('O40: orders that another node has end, and name it; while none is known th
 });
 
 test('J24, V4: what was made before venue data went off is not sent after it', async (t) => {
-  const { channels, member, snapshot, watched, come, switches, asked } = start();
+  const { channels, member, snapshot, watched, come, switches, askedAgain } = start();
   const { one, sent } = member();
   channels.channel(ACCOUNT).begin(one);
   await snapshot(10);
@@ -233,7 +237,7 @@ test('J24, V4: what was made before venue data went off is not sent after it', a
   switches.venueData = false;
   await watched([], 10);
   t.deepEqual(sent, []);
-  while (asked.length === 0) await nextTurn();
+  await askedAgain();
   await snapshot(10);
   await watched([], 10);
   t.false(sent[0].data.venueData);

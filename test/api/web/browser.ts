@@ -55,6 +55,8 @@ type Options = {
   expected?: RegExp;
   /** Runs before the page's own scripts. */
   initScript?: string;
+  /** Whether no part of the page is in the browser's cache. */
+  isFirst?: boolean;
 };
 
 /** The browser of this process, and a server that tests share, which run one after another. */
@@ -145,10 +147,11 @@ const free: Visit[] = [];
 export async function visit(
   t: ExecutionContext,
   { browser, pageUrl }: Stage,
-  { at = '', colorScheme = 'light', viewport = WIDE, expected, initScript }: Options = {},
+  { at = '', colorScheme = 'light', viewport = WIDE, expected, ...more }: Options = {},
 ): Promise<Visit> {
+  const { initScript, isFirst = false } = more;
   // A script that runs before the page's own ones cannot be taken away again.
-  const taken = initScript === undefined ? free.pop() : undefined;
+  const taken = initScript === undefined && !isFirst ? free.pop() : undefined;
   const seen = taken ?? (await newVisit(browser));
   const { page, context } = seen;
   const faults: string[] = [];

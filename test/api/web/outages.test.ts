@@ -89,6 +89,8 @@ longPageTest(
   'A119, A120: once the server is gone nothing is shown as live, a view not opened before says so, and all of it comes back by itself',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, {
+      // A view that somebody opened here before would come from the cache.
+      isFirst: true,
       expected: /ERR_|WebSocket|status of 400 .*stream|status of 50|dynamically imported/,
     });
     await signUp(page);

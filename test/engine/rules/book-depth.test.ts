@@ -1,4 +1,6 @@
 /** The book_depth fill model by example; every figure is worked out beside it. */
+import test from 'ava';
+import { DisplayedSide } from '../../../engine/rules/displayed-side.ts';
 import {
   ALICE,
   BOB,
@@ -32,6 +34,13 @@ const ASKS: [number, number][] = [
   [45, 50],
   [50, 1000],
 ];
+
+test('T62: a side that displays a price of one cent alone is not empty', (t) => {
+  const side = new DisplayedSide();
+  t.true(side.isEmpty);
+  side.set(1, 5, { lowMs: 0, highMs: 0 });
+  t.false(side.isEmpty);
+});
 
 scenarioTest('T62: a top of one contract is a level of one', (t, createScenario) => {
   const scenario = createScenario(DEPTH);

@@ -1,5 +1,6 @@
 import test from 'ava';
 import fc from 'fast-check';
+import { rounded } from '../../../engine/rules/exact.ts';
 import {
   FEE_SCHEDULES,
   type FeeEntry,
@@ -26,6 +27,13 @@ function fill(priceCents: number, contracts: number, role: VenueFill['role'] = '
 
 const kalshi = (one: VenueFill) =>
   kalshiFillFee(KALSHI, one, { side: 'buy', carry: { micros: 0 } });
+
+test('F22: up is from the smallest rest on, by numbers as by large integers', (t) => {
+  for (const units of [1, 1n]) {
+    t.is(rounded({ units, decimals: 6 }, 4, 'up'), 100);
+    t.is(rounded({ units, decimals: 6 }, 4, 'down'), 0);
+  }
+});
 
 test('F22, F23: Kalshi’s own example, one contract at 5.5 cents', (t) => {
   t.is(kalshiTradeFee(KALSHI, fill(5.5, 1)), 3639);

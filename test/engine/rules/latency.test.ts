@@ -50,6 +50,9 @@ for (const fillModel of MODELS) {
     (t, createScenario) => {
       const scenario = createScenario({ fillModel });
       scenario.book(WIN, [[40, 100]], [[42, 100]]);
+      const soon = scenario.buy(1, { account: BOB, ...under(1) });
+      t.is(soon.body.status, 'resting', 'a millisecond is latency');
+      pass(scenario, 2);
       const placed = scenario.buy(10, LATE);
       t.like(placed.body, { status: 'resting', trade: null, type: 'market' });
       const order = orderOf(placed);

@@ -5,10 +5,12 @@
 
 import test from 'ava';
 import { digest } from '../../../engine/audit/digest.ts';
+import type { Uuid } from '../../../engine/base/units.ts';
 import type { Netting, PlaceOrder } from '../../../engine/rules/messages.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
 import {
   ALICE,
+  BOB,
   createEngineScenario,
   HOME,
   idOfOrder,
@@ -53,9 +55,8 @@ let changes = 0;
 const restsAt = (limitPriceCents: number) => ({ timeInForce: 'gtc', limitPriceCents }) as const;
 
 /** Open trades of the account, the oldest first: side, contracts, cost. */
-function openTrades(scenario: Scenario): unknown[] {
+function openTrades(scenario: Scenario, account: Uuid = ALICE): unknown[] {
   const page = { limit: 50, before: null, organizationSlug: null } as const;
-  const account = '019ca8d0-0000-7000-8000-00000000a11c';
   const { body } = scenario.ask({ kind: 'trades', account, status: 'open', ...page });
   const rows = body.trades as Row[];
   return rows.reverse().map((row) => [row.instrumentSide, row.contracts, row.costDollars]);
@@ -63,8 +64,8 @@ function openTrades(scenario: Scenario): unknown[] {
 
 function closedTrades(scenario: Scenario): Row[] {
   const page = { limit: 50, before: null, organizationSlug: null } as const;
-  const account = '019ca8d0-0000-7000-8000-00000000a11c';
-  return scenario.ask({ kind: 'trades', account, status: 'closed', ...page }).body.trades as Row[];
+  return scenario.ask({ kind: 'trades', account: ALICE, status: 'closed', ...page }).body
+    .trades as Row[];
 }
 
 scenarioTest(
@@ -263,6 +264,24 @@ scenarioTest(
 );
 
 scenarioTest(
+  'T193: a netting order whose trade has ended opens another one, whoever has its place',
+  (t, createScenario) => {
+    const scenario = createScenario({ fillModel: 'book_depth' });
+    scenario.book(WIN, [[40, 10]], [[43, 5]]);
+    const bid = scenario.limitBuy(43, 15, { netting: 'net' });
+    ask(scenario, 5);
+    t.deepEqual(openTrades(scenario), []);
+    scenario.book(WIN, [[40, 10]], [[44, 3]]);
+    scenario.buy(3, { account: BOB });
+    scenario.book(WIN, [[40, 10]], [[43, 7]]);
+    t.is(scenario.order(idOfOrder(bid)).filledContracts, 12);
+    t.deepEqual(openTrades(scenario), [['yes', 7, 3.01]]);
+    t.deepEqual(openTrades(scenario, BOB), [['yes', 3, 1.32]]);
+    t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
+
+scenarioTest(
   'T192, T196: under book_depth each part takes the next levels, the closing part the best',
   (t, createScenario) => {
     const scenario = createScenario({ fillModel: 'book_depth' });
@@ -311,10 +330,12 @@ scenarioTest(
     scenario.buy(200_000);
     t.is(scenario.account().balanceDollars, 0);
     t.is(ask(scenario, 400_000).code, 'insufficient_balance');
-    t.is(ask(scenario, 200_000 + 192_157).code, 'insufficient_balance');
+    const { engine, nowMs: atMs } = scenario;
+    engine.command({ kind: 'adjust', atMs, account: ALICE, amountCents: 6 });
+    t.is(ask(scenario, 200_000 + 192_157).code, 'insufficient_balance', 'a cent is lacking');
     const turned = ask(scenario, 200_000 + 192_156);
     t.like(turned.body, { status: 'executed' });
-    t.is(scenario.account().balanceDollars, 0.44);
+    t.is(scenario.account().balanceDollars, 0.5);
     t.like(scenario.buy(192_156, { netting: 'close' }).body, { status: 'executed' });
     t.deepEqual(openTrades(scenario), []);
     t.deepEqual(scenario.engine.conservation(), []);
