@@ -29,7 +29,7 @@ export class RawConnection {
     t.teardown(() => this.#socket.destroy());
   }
 
-  send(text: string): void {
+  send(text: string | Uint8Array): void {
     this.#socket.write(text);
   }
 
