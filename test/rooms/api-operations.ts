@@ -1,3 +1,3 @@
 import { playFiles } from '../room.ts';
 
-await playFiles('test/api/operations', 'test/api/openapi');
+await playFiles('test/api/operations', 'test/api/openapi', 'test/fuzz', 'test/simulation');

@@ -4,8 +4,6 @@ await playFiles(
   'test/engine/shard',
   'test/engine/readers',
   'test/engine/verify',
-  'test/fuzz',
-  'test/simulation',
   'test/bench',
   'test/replay',
 );
