@@ -97,7 +97,10 @@ export async function startPaperbook(
   const start = { config, dataDir, log: new RecentLines(log), stack, begins };
   try {
     // A demo makes its catalog in the directory.
-    const own = ownCatalog.file === config.catalogFile ? ownCatalog : await readFiles(config);
+    const own =
+      ownCatalog.file === config.catalogFile
+        ? ownCatalog
+        : await readOwnCatalog(config.catalogFile);
     const catalogFiles = openCatalogFiles(own, config.dataDir);
     const data = await openData(start);
     const shards = await startShards({ ...start, ...data, listeners: listenersOf(config) });

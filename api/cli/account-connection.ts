@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
 import { type Client, createClient, RefusedError } from 'paperbook/client';
+import { readProblem } from '../../engine/base/bounded-json.ts';
 import { isUuid } from '../../engine/rules/ids.ts';
 import { AuthRefusal, originOf, refresh } from './auth-client.ts';
 import { defaultSessionPath, type SavedSession, SessionFile } from './session-file.ts';
@@ -138,8 +139,7 @@ function textOfKeyFile(file: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw new Error(`--key-file ${file} cannot be read (${code})`);
+    throw new Error(`--key-file ${file} ${readProblem(error)}`);
   }
 }
 

@@ -3,6 +3,7 @@
  * W70, W74, W110 (feeds/FORMATS.md).
  */
 import { readFileSync } from 'node:fs';
+import { readProblem } from '../../engine/base/bounded-json.ts';
 import type { SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { QuotingFeeds } from '../../feeds/connection/awaiting-quote.ts';
 import type { ChannelWords } from '../../feeds/connection/channel-words.ts';
@@ -120,8 +121,7 @@ function keysOf({ keyId, privateKeyFile }: FeedConfig, entry: number) {
   try {
     return { keyId, privateKeyPem: readFileSync(privateKeyFile, 'utf8') };
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    throw unusable(entry, `privateKeyFile ${privateKeyFile} cannot be read (${code})`);
+    throw unusable(entry, `privateKeyFile ${privateKeyFile} ${readProblem(error)}`);
   }
 }
 

@@ -61,9 +61,8 @@ export class ChannelWords {
    * Whether the word is old: another feed has told it before, and a newer one since. The feeds of a
    * venue tell the same words in the same order.
    */
-  isOld(feed: number, tick: VenueTick): boolean {
+  isOld(feed: number, tick: StateTick): boolean {
     if (this.#feeds < 2) return false;
-    if (tick.kind !== 'status' && tick.kind !== 'result' && tick.kind !== 'closing') return false;
     const all = tick.kind === 'closing' ? this.#closings : this.#told;
     const word = wordOf(tick);
     const told = all.get(tick.market) ?? { words: [], first: 0, heard: [] };

@@ -4,7 +4,7 @@
  */
 import type { EpochMs, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { Ingest, IngestSession } from '../ingest/ingest.ts';
-import type { FrameReading, VenueAdapter, VenueTick } from '../reading/venue.ts';
+import type { FrameReading, StateTick, VenueAdapter } from '../reading/venue.ts';
 import type { Unquoted } from './awaiting-quote.ts';
 import { ChannelWords } from './channel-words.ts';
 import { openConnection } from './connection.ts';
@@ -184,7 +184,7 @@ class VenueFeed implements Feed {
   #open(slot: ConnectionSlot): void {
     const { adapter } = slot;
     const { url, venue, ingest, log, nowMs, timing, awaitsQuote } = this.#options;
-    const isOld = (tick: VenueTick) => this.#words.isOld(this.#number, tick);
+    const isOld = (tick: StateTick) => this.#words.isOld(this.#number, tick);
     const sink = ingest.session(venue, adapter, this.#options.newSource(), isOld);
     const unquoted = this.#options.newUnquoted?.();
     slot.connection = openConnection({

@@ -18,14 +18,15 @@ import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
 import { unknownBook } from '../reading/book.ts';
 import { priceText } from '../reading/decimal.ts';
 import { depthOf, quoteOf, resultOf, type TickOrigin, tradeOf } from '../reading/engine-ticks.ts';
-import type {
-  BookLevels,
-  FrameReading,
-  Outgoing,
-  StatedTop,
-  StateTick,
-  VenueAdapter,
-  VenueTick,
+import {
+  type BookLevels,
+  type FrameReading,
+  isState,
+  type Outgoing,
+  type StatedTop,
+  type StateTick,
+  type VenueAdapter,
+  type VenueTick,
 } from '../reading/venue.ts';
 import { BookDoubts } from './book-doubts.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
@@ -88,7 +89,7 @@ export type Ingest = {
     venue: Venue,
     adapter: FrameReader,
     source: SourceNumber,
-    isOld?: (tick: VenueTick) => boolean,
+    isOld?: (tick: StateTick) => boolean,
   ): IngestSession;
   /** Counts over all connections since the start. */
   counts(): IngestCounts;
@@ -118,7 +119,7 @@ type SessionParts = {
   venue: Venue;
   adapter: FrameReader;
   source: SourceNumber;
-  isOld: ((tick: VenueTick) => boolean) | undefined;
+  isOld: ((tick: StateTick) => boolean) | undefined;
   options: IngestOptions;
   counters: IngestCounters;
   /** The last result of each market, in words. */
@@ -153,9 +154,8 @@ class VenueSession implements IngestSession {
     const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
     if (reading.stated !== undefined) this.#compare(reading, reading.stated, atMs);
     if (adapter.repeatsStatus) this.#keepClosed(reading);
-    if (isOld !== undefined) {
-      const old = reading.ticks.filter(isOld);
-      if (old.length > 0) reading.ticks = reading.ticks.filter((tick) => !old.includes(tick));
+    if (isOld !== undefined && reading.ticks.some(isState)) {
+      reading.ticks = reading.ticks.filter((tick) => !(isState(tick) && isOld(tick)));
     }
     counters.frame(reading.type);
     if (reading.rejected !== null) {

@@ -155,6 +155,10 @@ export type StateRequest = {
 
 export type StateTick = Extract<VenueTick, { kind: 'status' | 'result' | 'closing' }>;
 
+export function isState(tick: VenueTick): tick is StateTick {
+  return tick.kind === 'status' || tick.kind === 'result' || tick.kind === 'closing';
+}
+
 export type StatusTick = Extract<StateTick, { kind: 'status' }>;
 export type ResultTick = Extract<StateTick, { kind: 'result' }>;
 
