@@ -13,6 +13,7 @@ import type { Feed } from '../../feeds/connection/feed.ts';
 import { ChangedQuotes } from '../../feeds/ingest/changed-quotes.ts';
 import { ChangedStates } from '../../feeds/ingest/changed-states.ts';
 import { createIngest } from '../../feeds/ingest/ingest.ts';
+import { ToldResults } from '../../feeds/ingest/told-results.ts';
 import type { Log } from '../base/logger.ts';
 import { connectFeed } from './connect-feed.ts';
 import type { FeedThreadInput, FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
@@ -37,7 +38,8 @@ class FeedThread {
 
   constructor(input: FeedThreadInput) {
     const { feeds, markets, depth, levels, settleOn, isFeedClock, lagMaxMs, quietMs } = input;
-    this.#markets = new WatchedMarkets(markets);
+    const told = new ToldResults();
+    this.#markets = new WatchedMarkets(markets, told);
     this.#batches = new TickBatches(new Endpoint(input.channel, 'caller'));
     this.#changed = new ChangedQuotes(this.#batches.add);
     const sharedClock = sharedTime(input.time, isFeedClock);
@@ -51,6 +53,7 @@ class FeedThread {
       sink: (tick) => this.#take(tick),
       quoteSink: this.#changed.takeQuote,
       levels,
+      told,
       log: ({ reason, detail }) => LOG.warn({ reason, detail }, 'feed input not used'),
     });
     this.#states = new ChangedStates({ sink: this.#changed.take, nowMs: time.nowMs });

@@ -35,8 +35,6 @@ export type MissedStatesOptions = {
   requests: VenueAdapter['stateRequests'];
   /** Whether the venue's channel tells each result. */
   tellsResults: boolean;
-  /** Whether the venue may change a result that it told. */
-  mayAmend?: boolean;
   /** Whether the frames of its channel repeat the status of their market. */
   repeatsStatus?: boolean;
   /** The words of the channels of the venue, shared by its feeds; left out: there is one feed. */
@@ -45,8 +43,8 @@ export type MissedStatesOptions = {
   held(): ReadonlyMap<string, boolean>;
   /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
   unheld?(): ReadonlyMap<string, boolean>;
-  /** Markets with a result that others than their venue have given. */
-  given?(): ReadonlySet<string>;
+  /** Markets with a result that their venue has not told since the start. */
+  untold(): ReadonlySet<string>;
   /** Another feed of the venue asks for the same markets. */
   othersAsk?: boolean;
   /** Whether the market has no result yet. */
@@ -67,8 +65,6 @@ export class StatusPoller {
   readonly #words: ChannelWords;
   /** The place in the channels' words at which the questions under way began. */
   #askedPlace = 0;
-  /** Markets whose result is from before the start. The venue may have changed it meanwhile. */
-  readonly #unsure = new Set<string>();
   /** Markets that have stopped and have no result yet; since when, on the steady clock. */
   readonly #stopped = new Map<string, number>();
   /** Markets whose result the venue may still change. */
@@ -103,16 +99,10 @@ export class StatusPoller {
     if (!this.#isAsking && !this.#abort.signal.aborted) void this.#askAll();
   }
 
-  /** The feed follows the market from now on. It may have its result already. */
-  joined(market: string): void {
-    const { mayAmend, isOpen } = this.#options;
-    if (mayAmend && this.#canAsk && !isOpen(market)) this.#unsure.add(market);
-  }
-
   /** The feed no longer follows the market. A result that may change is still asked for. */
   left(market: string): void {
     this.#words.forget(market);
-    for (const all of [this.#unsure, this.#stopped, this.#priced]) all.delete(market);
+    for (const all of [this.#stopped, this.#priced]) all.delete(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -188,9 +178,9 @@ export class StatusPoller {
     const { isOpen } = this.#options;
     const held = this.#options.held();
     const unheld = this.#options.unheld?.() ?? NOTHING;
-    const given = this.#options.given?.() ?? NONE;
+    const untold = this.#options.untold();
     for (const market of this.#askedMs.keys()) {
-      if (held.has(market) || unheld.has(market) || given.has(market)) continue;
+      if (held.has(market) || unheld.has(market) || untold.has(market)) continue;
       if (this.#provisional.has(market)) continue;
       this.#askedMs.delete(market);
     }
@@ -202,7 +192,7 @@ export class StatusPoller {
     const paid = [...this.#provisional].filter((market) => !isOpen(market));
     const due = [
       ...[...this.#heldAndMaybeOver(), ...paid].filter(isDue(1)),
-      ...[...this.#unheldAndMaybeOver(unheld), ...given].filter(isDue(UNHELD_TIMES)),
+      ...[...this.#unheldAndMaybeOver(unheld), ...untold].filter(isDue(UNHELD_TIMES)),
     ];
     if (due.length > 0) this.ask(due);
   }
@@ -239,10 +229,10 @@ export class StatusPoller {
     this.#timer = undefined;
     const failed = new Set<string>();
     while (this.#waiting.size > 0) {
-      const given = this.#options.given?.() ?? NONE;
+      const untold = this.#options.untold();
       const markets = [...this.#waiting].filter((market) => {
-        if (this.#options.isOpen(market) || given.has(market)) return true;
-        return this.#provisional.has(market) || this.#unsure.has(market);
+        const isFinal = !this.#options.isOpen(market) && !untold.has(market);
+        return !isFinal || this.#provisional.has(market);
       });
       this.#waiting.clear();
       this.#askedPlace = this.#words.place;
@@ -282,10 +272,7 @@ export class StatusPoller {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askSome));
-    for (const market of markets) {
-      this.#unnamed.delete(market);
-      if (!failed.has(market)) this.#unsure.delete(market);
-    }
+    for (const market of markets) this.#unnamed.delete(market);
     for (const market of silent) this.#unnamed.add(market);
   }
 
@@ -375,7 +362,6 @@ export class StatusPoller {
 }
 
 const NOTHING: ReadonlyMap<string, boolean> = new Map();
-const NONE: ReadonlySet<string> = new Set();
 const namesAll = (request: StateRequest) => request.namesAll;
 
 /** No question without markets. */

@@ -16,7 +16,6 @@ import {
 } from '../../engine/base/units.ts';
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
 import { unknownBook } from '../reading/book.ts';
-import { priceText } from '../reading/decimal.ts';
 import { depthOf, quoteOf, resultOf, type TickOrigin, tradeOf } from '../reading/engine-ticks.ts';
 import {
   type BookLevels,
@@ -31,6 +30,7 @@ import {
 import { BookDoubts } from './book-doubts.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
 import { LevelEvents } from './level-events.ts';
+import { ToldResults } from './told-results.ts';
 import { VenueLag } from './venue-lag.ts';
 
 export type IngestOptions = {
@@ -51,6 +51,8 @@ export type IngestOptions = {
   timeOf?(venueAtMs: EpochMs | null, atMs: EpochMs): EpochMs;
   /** Passes on what frames do to the levels of books, if their adapter tells. Rule W95. */
   levels?: boolean;
+  /** What venues have told of results; its own when left out. */
+  told?: ToldResults;
   log(event: IngestLogEvent): void;
   /** The bound on a live connection's lag after its venue (W13); left out or null: no bound. */
   lagMaxMs?: number | null;
@@ -104,11 +106,11 @@ export type FrameReader = Pick<
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
   const counters = new IngestCounters(options.log);
-  const results = new Map<MarketNumber, string>();
+  const { told = new ToldResults() } = options;
   const answeredClosed = new Set<string>();
   return {
     session: (venue, adapter, source, isOld) => {
-      const shared = { options, counters, results, answeredClosed };
+      const shared = { options, counters, told, answeredClosed };
       return new VenueSession({ venue, adapter, source, isOld, ...shared });
     },
     counts: () => counters.counts(),
@@ -122,8 +124,7 @@ type SessionParts = {
   isOld: ((tick: StateTick) => boolean) | undefined;
   options: IngestOptions;
   counters: IngestCounters;
-  /** The last result of each market, in words. */
-  results: Map<MarketNumber, string>;
+  told: ToldResults;
   /** Markets that an answer has closed, if their frames repeat a status: `venue/venueMarketId`. */
   answeredClosed: Set<string>;
 };
@@ -297,12 +298,9 @@ class VenueSession implements IngestSession {
    * A result that differs from an earlier one is counted: the first pays (S6 of engine/RULES.md).
    */
   #noteResult(tick: Extract<VenueTick, { kind: 'result' }>, market: MarketNumber): void {
-    const { venue, counters, results } = this.#parts;
-    const word = tick.yesValue === null ? tick.outcome : priceText(tick.yesValue);
-    const last = results.get(market);
-    results.set(market, word);
-    if (last === undefined || last === word) return;
-    counters.skip(RESULT_CONTRADICTED, `${venue}/${tick.market}: ${last}, then ${word}`);
+    const { venue, counters, told } = this.#parts;
+    const both = told.take(market, tick);
+    if (both !== null) counters.skip(RESULT_CONTRADICTED, `${venue}/${tick.market}: ${both}`);
   }
 
   /** Sends the tick's meaning, if its market is known. @returns whether it was a quote. */

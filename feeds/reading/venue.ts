@@ -232,8 +232,6 @@ export interface VenueAdapter {
     | null;
   /** Whether its channel tells each result; false: some are told by REST alone. */
   readonly tellsResults: boolean;
-  /** Whether it may change a result that it told. Rules W75, W107 (feeds/FORMATS.md). */
-  readonly mayAmend: boolean;
   /** Whether each of its books repeats the status of the market. Rule W106 (feeds/FORMATS.md). */
   readonly repeatsStatus: boolean;
   /** Handshake headers, signed for this moment when the venue wants it. */

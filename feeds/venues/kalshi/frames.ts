@@ -75,7 +75,6 @@ class KalshiAdapter implements VenueAdapter {
   readonly stateRequests: VenueAdapter['stateRequests'] = (base, markets) =>
     kalshiStates(base, markets, this.#settleOn);
   readonly tellsResults = true;
-  readonly mayAmend = true;
   readonly repeatsStatus = false;
   readonly keepalive = null;
   readonly wholeBooks = WHOLE_BOOKS;

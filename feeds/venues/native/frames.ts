@@ -65,7 +65,6 @@ class NativeAdapter implements VenueAdapter {
   readonly marketsMax = Number.POSITIVE_INFINITY;
   readonly stateRequests = null;
   readonly tellsResults = true;
-  readonly mayAmend = false;
   readonly repeatsStatus = false;
   readonly keepalive = null;
   readonly wholeBooks = WHOLE_BOOKS;

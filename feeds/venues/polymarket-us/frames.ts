@@ -86,7 +86,6 @@ class PolymarketUsAdapter implements VenueAdapter {
   readonly marketsMax = Number.POSITIVE_INFINITY;
   readonly stateRequests = polymarketUsStates;
   readonly tellsResults = false;
-  readonly mayAmend = false;
   readonly repeatsStatus = true;
   /** Without a word from its client for longer the venue ends the connection. */
   readonly keepalive = { text: '{"keep_alive":{}}', everyMs: 30_000 };

@@ -3,7 +3,8 @@ import test, { type ExecutionContext } from 'ava';
 import { WatchedMarkets } from '../../../feeds/catalog/watched-markets.ts';
 import { ChannelWords, wordsByVenue } from '../../../feeds/connection/channel-words.ts';
 import { StatusPoller } from '../../../feeds/connection/status-poller.ts';
-import type { StateTick } from '../../../feeds/reading/venue.ts';
+import { ToldResults } from '../../../feeds/ingest/told-results.ts';
+import type { ResultTick, StateTick } from '../../../feeds/reading/venue.ts';
 import { KALSHI, POLYMARKET_US } from '../live-venues.ts';
 import { json, type Reply, restServer } from '../rest-server.ts';
 import { until } from '../until.ts';
@@ -13,20 +14,18 @@ const status = (status: 'open' | 'paused' | 'closed', more: object = {}): StateT
   ...{ kind: 'status', market: 'A', status },
   ...more,
 });
-const YES: StateTick = { kind: 'result', market: 'A', outcome: 'yes', yesValue: null };
-const AMENDED = { isOpen: false, mayAmend: true };
+const YES: ResultTick = { kind: 'result', market: 'A', outcome: 'yes', yesValue: null };
 
 /** A poller whose requests are answered when the test says so. */
 async function poller(
   t: ExecutionContext,
   {
     isOpen = true,
-    mayAmend = false,
     requests = 1,
     repeatsStatus = false,
     againMs = 60_000,
     words = new ChannelWords(),
-    given = new Set<string>(),
+    untold = new Set<string>(),
   } = {},
 ) {
   const held: (() => void)[] = [];
@@ -39,10 +38,10 @@ async function poller(
   const named: string[] = [];
   const base = new URL(rest.url);
   const made = new StatusPoller({
-    ...{ base, tellsResults: true, mayAmend, repeatsStatus, againMs, words },
+    ...{ base, tellsResults: true, repeatsStatus, againMs, words },
     held: () => new Map(),
     isOpen: () => isOpen,
-    given: () => given,
+    untold: () => untold,
     requests: (_, markets) => {
       named.push(...markets);
       return Array.from({ length: markets.length > 0 ? requests : 0 }, (_, at) => ({
@@ -145,10 +144,11 @@ test('W106: books go on to say that a market is open which an answer has ended',
 });
 
 test('W107: a result from before the start is asked for until it is final', async (t) => {
-  const { poller: asking, rest, answer } = await poller(t, { ...AMENDED, againMs: 30 });
-  asking.joined('A');
+  const untold = new Set(['A']);
+  const { poller: asking, rest, answer } = await poller(t, { isOpen: false, untold, againMs: 30 });
   asking.ask(['A']);
   t.deepEqual(await answer({ ...YES, provisional: true }), [{ ...YES, provisional: true }]);
+  untold.clear();
   const doubt = status('closed', { doubt: 'disputed' });
   await answer(doubt);
   t.regex(asking.problems().join(), /paid, and their venue doubts the result: A \(disputed\)/);
@@ -159,42 +159,41 @@ test('W107: a result from before the start is asked for until it is final', asyn
   t.is(rest.asked.length, asked, 'it is final');
 });
 
-test('W107: a venue that never changes a result is not asked for one from before the start', async (t) => {
-  const never = await poller(t, { ...AMENDED, mayAmend: false });
-  never.poller.joined('A');
-  never.poller.ask(['A']);
-  t.deepEqual(never.named, []);
-  const may = await poller(t, AMENDED);
-  may.poller.joined('A');
-  may.poller.ask(['A']);
-  t.deepEqual(may.named, ['A']);
+test('W107: who has given a result from before the start is not known, so its venue is asked', (t) => {
+  const watched = watchedOf(new ToldResults(), [0]);
+  t.deepEqual([...watched.untold('venue_a')], ['A']);
 });
 
 test('W110: a venue is asked for the result of a market that an operator has settled', async (t) => {
-  const watched = new WatchedMarkets({
-    ...{ named: 0, marketNames: ['venue_a/A', 'venue_a/B'], games: [], settled: [] },
-    byVenue: { venue_a: ['A'] },
-  });
-  const given = () => watched.given('venue_a');
+  const told = new ToldResults();
+  const watched = watchedOf(told, []);
+  const untold = () => watched.untold('venue_a');
+  t.is(untold().size, 0, 'it has none');
+  told.take(0, YES);
   watched.settle(0, true);
-  t.is(given().size, 0, 'its venue has told the result');
+  t.is(untold().size, 0, 'its venue has told the result');
   watched.settle(0, false);
   watched.settle(1, false);
-  t.deepEqual([...given()], ['A'], 'the other is not subscribed to');
+  t.deepEqual([...untold()], ['A'], 'the other is not subscribed to');
   const { named, answer } = await poller(t, {
     isOpen: false,
-    given: given() as Set<string>,
+    untold: untold() as Set<string>,
     againMs: 30,
   });
   t.deepEqual(await answer(), [], 'the venue has none yet');
   t.deepEqual(await answer(NO), [NO]);
   t.deepEqual([...new Set(named)], ['A']);
-  watched.settle(0, true);
-  t.is(given().size, 0);
+  told.take(0, NO);
+  t.is(untold().size, 0);
   const none = await poller(t, { isOpen: false });
   none.poller.ask(['A']);
   t.deepEqual(none.named, []);
 });
+
+function watchedOf(told: ToldResults, settled: number[]): WatchedMarkets {
+  const markets = { named: 0, marketNames: ['venue_a/A', 'venue_a/B'], games: [], settled };
+  return new WatchedMarkets({ ...markets, byVenue: { venue_a: ['A'] } }, told);
+}
 
 test('W111: a held market that is closed for long without a result is named', (t) => {
   const [held, over] = [new Map([['A', true]]), new Set<string>()];
@@ -202,6 +201,7 @@ test('W111: a held market that is closed for long without a result is named', (t
     const made = new StatusPoller({
       ...{ base: null, requests: null, tellsResults: true, take() {} },
       held: () => held,
+      untold: () => new Set(),
       isOpen: (market) => !over.has(market),
       log: { info() {}, warn() {} },
       ...(lateMs === undefined ? {} : { lateMs }),
@@ -225,7 +225,7 @@ test('W111: a held market that is closed for long without a result is named', (t
 });
 
 const [OPEN, PAUSED, CLOSED] = [status('open'), status('paused'), status('closed')];
-const NO: StateTick = { ...YES, outcome: 'no' };
+const NO: ResultTick = { ...YES, outcome: 'no' };
 
 test('W109: a slower feed takes no word of its venue back', (t) => {
   const words = new ChannelWords();
