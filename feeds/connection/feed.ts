@@ -205,7 +205,7 @@ class VenueFeed implements Feed {
       },
       onOverflow: (markets) => this.#moveOn(slot, markets),
       onMissedStates: (markets) => {
-        if (markets !== true) return this.#states.ask(markets);
+        if (markets !== true) return this.#states.missed(markets);
         this.#words.startsOver(this.#number, slot.markets);
         this.#states.ask([...slot.markets]);
       },

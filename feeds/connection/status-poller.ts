@@ -1,7 +1,7 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W111 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W112 (feeds/FORMATS.md).
  */
 
 import type {
@@ -71,6 +71,8 @@ export class StatusPoller {
   readonly #provisional = new Set<string>();
   /** Markets with a bid and an ask on an open connection. */
   readonly #priced = new Set<string>();
+  /** Of these markets the channel and the answers have not said the same of whether they are open. */
+  readonly #contested = new Set<string>();
   /** When each held market was asked for last, on the steady clock. */
   readonly #askedMs = new Map<string, number>();
   /** By market, why an end that its venue told cannot be paid. */
@@ -99,10 +101,17 @@ export class StatusPoller {
     if (!this.#isAsking && !this.#abort.signal.aborted) void this.#askAll();
   }
 
+  /** A connection has missed their states, or has said what answers must confirm. */
+  missed(markets: readonly string[]): void {
+    if (!this.#canAsk) return;
+    for (const market of markets) this.#contested.add(market);
+    this.ask(markets);
+  }
+
   /** The feed no longer follows the market. A result that may change is still asked for. */
   left(market: string): void {
     this.#words.forget(market);
-    for (const all of [this.#stopped, this.#priced]) all.delete(market);
+    for (const all of [this.#stopped, this.#priced, this.#contested]) all.delete(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -155,6 +164,7 @@ export class StatusPoller {
       }
       if (tick.kind !== 'status' && tick.kind !== 'result') continue;
       if (!repeatsStatus) this.#words.saw(tick);
+      this.#contested.delete(tick.market);
       this.#follow(tick);
     }
   }
@@ -181,7 +191,7 @@ export class StatusPoller {
     const untold = this.#options.untold();
     for (const market of this.#askedMs.keys()) {
       if (held.has(market) || unheld.has(market) || untold.has(market)) continue;
-      if (this.#provisional.has(market)) continue;
+      if (this.#provisional.has(market) || this.#contested.has(market)) continue;
       this.#askedMs.delete(market);
     }
     const nowMs = performance.now();
@@ -191,7 +201,7 @@ export class StatusPoller {
     };
     const paid = [...this.#provisional].filter((market) => !isOpen(market));
     const due = [
-      ...[...this.#heldAndMaybeOver(), ...paid].filter(isDue(1)),
+      ...[...this.#heldAndMaybeOver(), ...paid, ...this.#contested].filter(isDue(1)),
       ...[...this.#unheldAndMaybeOver(unheld), ...untold].filter(isDue(UNHELD_TIMES)),
     ];
     if (due.length > 0) this.ask(due);
@@ -232,6 +242,7 @@ export class StatusPoller {
       const untold = this.#options.untold();
       const markets = [...this.#waiting].filter((market) => {
         const isFinal = !this.#options.isOpen(market) && !untold.has(market);
+        if (isFinal) this.#contested.delete(market);
         return !isFinal || this.#provisional.has(market);
       });
       this.#waiting.clear();
@@ -278,12 +289,18 @@ export class StatusPoller {
 
   #take(ticks: readonly StateTick[]): void {
     if (this.#abort.signal.aborted) return;
+    const news: StateTick[] = [];
     for (const tick of ticks) {
-      const closes = tick.kind === 'status' && tick.status === 'closed';
-      if (closes) this.#words.closedByAnswer(tick.market);
+      if (!this.#isNews(tick)) continue;
+      news.push(tick);
+      this.#follow(tick);
+      if (tick.kind !== 'status') continue;
+      if (tick.status === 'open') this.#contested.delete(tick.market);
+      else {
+        this.#words.stoppedByAnswer(tick.market);
+        if (this.#words.statusOf(tick.market) === 'open') this.#contested.add(tick.market);
+      }
     }
-    const news = ticks.filter((tick) => this.#isNews(tick));
-    for (const tick of news) this.#follow(tick);
     this.#options.take(news);
   }
 
@@ -296,9 +313,18 @@ export class StatusPoller {
       this.#waiting.add(market);
       return false;
     }
-    if (this.#words.isNewer(market, this.#askedPlace)) return false;
-    const opens = kind === 'status' && tick.status !== 'closed';
-    return !opens || !this.#words.hasClosed(market, this.#askedPlace);
+    const told = this.#words.statusOf(market);
+    if (this.#words.isNewer(market, this.#askedPlace)) {
+      // It may be the newer one all the same: the next answer tells.
+      if (kind === 'status' && tick.status !== 'open' && told === 'open') this.#waiting.add(market);
+      return false;
+    }
+    if (kind === 'closing' || tick.status === 'closed') return true;
+    if (told === 'closed' || this.#words.wasStopped(market, this.#askedPlace)) return false;
+    if (tick.status !== 'open' || told !== 'paused') return true;
+    const isSure = this.#words.ageMs(market) >= (this.#options.againMs ?? AGAIN_MS);
+    if (!isSure) this.#contested.add(market);
+    return isSure;
   }
 
   /** A stopped market gets a result some time, and not every venue announces it. */
@@ -306,6 +332,7 @@ export class StatusPoller {
     const { market } = tick;
     if (tick.kind === 'closing') return;
     this.#note(tick);
+    if (tick.kind === 'result') this.#contested.delete(market);
     if (tick.kind !== 'status' || tick.status !== 'closed') this.#stopped.delete(market);
     else if (this.#options.isOpen(market)) {
       if (!this.#stopped.has(market)) this.#stopped.set(market, performance.now());

@@ -1,18 +1,18 @@
 /**
  * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
  * rounded against the trader, whole contracts. It also counts every frame that could not be used.
- * Rules B9 to B12, B14, B15, W13, W15, W75, W106 (feeds/FORMATS.md).
+ * Rules B9 to B12, B14, B15, W13, W15, W75, W106, W112 (feeds/FORMATS.md).
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
 
 import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
-import {
-  type EpochMs,
-  type MarketNumber,
-  marketName,
-  type SourceNumber,
-  type Venue,
+import type {
+  EpochMs,
+  MarketNumber,
+  MarketStatus,
+  SourceNumber,
+  Venue,
 } from '../../engine/base/units.ts';
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
 import { unknownBook } from '../reading/book.ts';
@@ -107,10 +107,10 @@ export type FrameReader = Pick<
 export function createIngest(options: IngestOptions): Ingest {
   const counters = new IngestCounters(options.log);
   const { told = new ToldResults() } = options;
-  const answeredClosed = new Set<string>();
+  const answered = new Map<MarketNumber, MarketStatus>();
   return {
     session: (venue, adapter, source, isOld) => {
-      const shared = { options, counters, told, answeredClosed };
+      const shared = { options, counters, told, answered };
       return new VenueSession({ venue, adapter, source, isOld, ...shared });
     },
     counts: () => counters.counts(),
@@ -125,8 +125,8 @@ type SessionParts = {
   options: IngestOptions;
   counters: IngestCounters;
   told: ToldResults;
-  /** Markets that an answer has closed, if their frames repeat a status: `venue/venueMarketId`. */
-  answeredClosed: Set<string>;
+  /** Markets that the last answer has stopped. */
+  answered: Map<MarketNumber, MarketStatus>;
 };
 
 const CONTRADICTED = 'stated best prices contradict the book';
@@ -154,10 +154,10 @@ class VenueSession implements IngestSession {
     const reading = readingOf(adapter, raw);
     const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
     if (reading.stated !== undefined) this.#compare(reading, reading.stated, atMs);
-    if (adapter.repeatsStatus) this.#keepClosed(reading);
     if (isOld !== undefined && reading.ticks.some(isState)) {
       reading.ticks = reading.ticks.filter((tick) => !(isState(tick) && isOld(tick)));
     }
+    this.#keepStopped(reading);
     counters.frame(reading.type);
     if (reading.rejected !== null) {
       counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
@@ -252,21 +252,37 @@ class VenueSession implements IngestSession {
   }
 
   #noteAnswer(tick: StateTick): void {
-    const { venue, adapter, answeredClosed } = this.#parts;
-    if (!adapter.repeatsStatus || tick.kind === 'closing') return;
-    const name = marketName(venue, tick.market);
-    if (tick.kind === 'status' && tick.status === 'closed') answeredClosed.add(name);
-    else answeredClosed.delete(name);
+    const { venue, answered, options } = this.#parts;
+    const market = options.marketNumber(venue, tick.market);
+    if (market === undefined || tick.kind === 'closing') return;
+    if (tick.kind === 'status' && tick.status !== 'open') answered.set(market, tick.status);
+    else answered.delete(market);
   }
 
-  /** A status that the frame repeats takes back no end that an answer has told. */
-  #keepClosed(reading: FrameReading): void {
-    const { venue, answeredClosed } = this.#parts;
-    if (answeredClosed.size === 0) return;
+  /**
+   * A status of a frame may be older than the answer that has stopped its market. It starts nothing,
+   * and the market is asked for again. A status that each book repeats is no reason to ask.
+   */
+  #keepStopped(reading: FrameReading): void {
+    const { venue, adapter, answered, options } = this.#parts;
+    if (answered.size === 0 || !reading.ticks.some(isState)) return;
+    const held: string[] = [];
     reading.ticks = reading.ticks.filter((tick) => {
-      const opens = tick.kind === 'status' && tick.status !== 'closed';
-      return !(opens && answeredClosed.has(marketName(venue, tick.market)));
+      if (!isState(tick) || tick.kind === 'closing') return true;
+      const market = options.marketNumber(venue, tick.market) ?? -1;
+      const stop = answered.get(market);
+      if (tick.kind === 'result') answered.delete(market);
+      const starts =
+        tick.kind === 'status' &&
+        (stop === 'closed' ? tick.status !== 'closed' : tick.status === 'open');
+      if (stop === undefined || !starts) return true;
+      held.push(tick.market);
+      return false;
     });
+    const { missedStates = [] } = reading;
+    if (held.length === 0 || adapter.recorded || adapter.repeatsStatus || missedStates === true)
+      return;
+    reading.missedStates = [...missedStates, ...held];
   }
 
   subscribe(markets: readonly string[]): unknown[] {

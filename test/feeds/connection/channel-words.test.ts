@@ -227,6 +227,52 @@ test('W111: a held market that is closed for long without a result is named', (t
 const [OPEN, PAUSED, CLOSED] = [status('open'), status('paused'), status('closed')];
 const NO: ResultTick = { ...YES, outcome: 'no' };
 
+test('W112: what an answer has stopped opens by a word of its channel once an answer agrees', async (t) => {
+  const { venue, states, rest, open } = await stubOf(t, KALSHI);
+  states.set('A', 'paused');
+  const world = open({ askAgainMs: 60 });
+  await until(() => world.statusOf('A') === 'paused' && world.priceOf('A') !== null, 'a pause');
+  const asked = rest.asked.length;
+  const msg = { market_ticker: 'A', event_type: 'activated' };
+  venue.sockets[0]!.send(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq: 1, msg }));
+  await until(() => rest.asked.length > asked + 1, 'it is asked for until they agree');
+  t.is(world.statusOf('A'), 'paused');
+  states.set('A', 'open');
+  await until(() => world.statusOf('A') === 'open', 'they agree');
+});
+
+test('W112: an answer that stops a market which its channel has opened is asked for again', async (t) => {
+  const { poller: asking, rest, named, answer } = await poller(t, { againMs: 60 });
+  asking.ask(['A']);
+  await until(() => rest.asked.length > 0, 'a question');
+  asking.saw([OPEN]);
+  t.deepEqual(await answer(PAUSED), [], 'the channel has opened it since the question');
+  t.deepEqual(await answer(PAUSED), [PAUSED], 'it was asked for at once');
+  t.deepEqual(await answer(PAUSED), [PAUSED], 'and again later');
+  t.deepEqual(await answer(OPEN), [OPEN]);
+  const before = named.length;
+  asking.ask(['B']);
+  for (let more = 0; more < 3; more++) await answer({ ...CLOSED, market: 'B' });
+  t.deepEqual([...new Set(named.slice(before))], ['B'], 'they agree on the first market');
+});
+
+test('W112: no answer of the next minute opens a market that its channel has paused', async (t) => {
+  const words = new ChannelWords();
+  const { poller: asking, answer } = await poller(t, { words });
+  asking.saw([PAUSED]);
+  asking.ask(['A']);
+  t.deepEqual(await answer(OPEN), []);
+  const later = await poller(t, { againMs: 300 });
+  later.poller.saw([PAUSED]);
+  later.poller.ask(['A']);
+  let taken: StateTick[] = [];
+  while (taken.length === 0) taken = await later.answer(OPEN);
+  t.deepEqual(taken, [OPEN], 'it was asked for again, and the word is old by then');
+  words.startsOver(0, ['A']);
+  asking.ask(['A']);
+  t.deepEqual(await answer(OPEN), [OPEN], 'the channel may have opened it unheard');
+});
+
 test('W109: a slower feed takes no word of its venue back', (t) => {
   const words = new ChannelWords();
   const [fast, slow] = [words.newFeed(), words.newFeed()];
@@ -264,10 +310,10 @@ test('W109: the words of a market end with it', (t) => {
     words.isOld(first, tick);
     words.saw(tick);
   }
-  words.closedByAnswer('A');
-  t.true(words.hasClosed('A', 0));
+  words.stoppedByAnswer('A');
+  t.true(words.wasStopped('A', 0));
   words.forget('A');
-  t.false(words.hasClosed('A', 0) || words.isNewer('A', 0));
+  t.false(words.wasStopped('A', 0) || words.isNewer('A', 0) || words.statusOf('A') !== null);
   t.false(words.isOld(second, OPEN), 'nothing of it is known');
 });
 
