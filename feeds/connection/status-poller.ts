@@ -316,8 +316,9 @@ export class StatusPoller {
     const told = this.#words.statusOf(market);
     if (this.#words.isNewer(market, this.#askedPlace)) {
       // It may be the newer one all the same: the next answer tells.
-      if (kind === 'status' && tick.status !== 'open' && told === 'open') this.#waiting.add(market);
-      return false;
+      const mayBeStopped = kind === 'status' && tick.status !== 'open' && told === 'open';
+      if (mayBeStopped) this.#waiting.add(market);
+      return mayBeStopped;
     }
     if (kind === 'closing' || tick.status === 'closed') return true;
     if (told === 'closed' || this.#words.wasStopped(market, this.#askedPlace)) return false;
