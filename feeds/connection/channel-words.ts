@@ -90,13 +90,18 @@ export class ChannelWords {
   /** The feed has missed words, or may have: its next ones are from now on. */
   startsOver(feed: number, markets: Iterable<string>): void {
     for (const market of markets) {
-      const word = this.#words.get(market);
-      if (word !== undefined && word.status !== 'closed') word.status = null;
+      this.unheard(market);
       for (const all of [this.#told, this.#closings]) {
         const told = all.get(market);
         if (told !== undefined) told.heard[feed] = told.first + told.words.length - 1;
       }
     }
+  }
+
+  /** The channels have said of the market what nobody knows. */
+  unheard(market: string): void {
+    const word = this.#words.get(market);
+    if (word !== undefined && word.status !== 'closed') word.status = null;
   }
 
   /** Nobody follows the market any more. */

@@ -5,9 +5,11 @@
  */
 
 import type {
+  AnswerTick,
   ClosingTick,
   StateRequest,
   StateTick,
+  UnreadTick,
   VenueAdapter,
   VenueTick,
 } from '../reading/venue.ts';
@@ -79,6 +81,10 @@ export class StatusPoller {
   readonly #unusable = new Map<string, string>();
   /** By market, the word with which its venue doubts the result. */
   readonly #doubts = new Map<string, string>();
+  /** By market, the unknown word by which its venue named its state last. */
+  readonly #unread = new Map<string, string>();
+  /** Words that a log line has named. */
+  readonly #loggedWords = new Set<string>();
   /** Markets that the last answer to their question did not name. */
   readonly #unnamed = new Set<string>();
   readonly #looks: NodeJS.Timeout;
@@ -111,7 +117,8 @@ export class StatusPoller {
   /** The feed no longer follows the market. A result that may change is still asked for. */
   left(market: string): void {
     this.#words.forget(market);
-    for (const all of [this.#stopped, this.#priced, this.#contested]) all.delete(market);
+    for (const all of [this.#stopped, this.#priced, this.#contested, this.#unread])
+      all.delete(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -129,6 +136,7 @@ export class StatusPoller {
     const late = [...this.#stopped].filter(([market, sinceMs]) => {
       return sinceMs <= lateMs && held.has(market) && isOpen(market);
     });
+    const unread = [...this.#unread].filter(([market]) => isOpen(market));
     const doubts = [...this.#doubts].filter(([market]) => !isOpen(market));
     return [
       ...lineOf(this.#untold(), 'held, and their end cannot be known without a restUrl'),
@@ -140,6 +148,10 @@ export class StatusPoller {
       ...lineOf(
         unusable.map(([market, reason]) => `${market} (${reason})`),
         'over without a result that can be paid; paperbook admin settle gives one',
+      ),
+      ...lineOf(
+        unread.map(([market, word]) => `${market} (${word})`),
+        'in a state that its venue names by an unknown word',
       ),
       ...lineOf(
         doubts.map(([market, word]) => `${market} (${word})`),
@@ -160,6 +172,11 @@ export class StatusPoller {
       if (tick.kind === 'book') {
         if (tick.yesBid === null || tick.yesAsk === null) this.#priced.delete(tick.market);
         else this.#priced.add(tick.market);
+        continue;
+      }
+      if (tick.kind === 'unread') {
+        this.#words.unheard(tick.market);
+        this.#noteUnread(tick);
         continue;
       }
       if (tick.kind !== 'status' && tick.kind !== 'result') continue;
@@ -287,10 +304,14 @@ export class StatusPoller {
     for (const market of silent) this.#unnamed.add(market);
   }
 
-  #take(ticks: readonly StateTick[]): void {
+  #take(ticks: readonly AnswerTick[]): void {
     if (this.#abort.signal.aborted) return;
     const news: StateTick[] = [];
     for (const tick of ticks) {
+      if (tick.kind === 'unread') {
+        this.#noteUnread(tick);
+        continue;
+      }
       if (!this.#isNews(tick)) continue;
       news.push(tick);
       this.#follow(tick);
@@ -333,6 +354,7 @@ export class StatusPoller {
     const { market } = tick;
     if (tick.kind === 'closing') return;
     this.#note(tick);
+    this.#unread.delete(market);
     if (tick.kind === 'result') this.#contested.delete(market);
     if (tick.kind !== 'status' || tick.status !== 'closed') this.#stopped.delete(market);
     else if (this.#options.isOpen(market)) {
@@ -365,6 +387,16 @@ export class StatusPoller {
       if (!isNews || this.#unusable.size > LOGGED_MAX) return;
       log.warn({ market, reason: tick.unusable }, 'a market is over without a usable result');
     } else if (tick.status !== 'closed') this.#unusable.delete(market);
+  }
+
+  #noteUnread({ market, word }: UnreadTick): void {
+    this.#unread.set(market, word);
+    if (this.#loggedWords.has(word) || this.#loggedWords.size >= LOGGED_MAX) return;
+    this.#loggedWords.add(word);
+    this.#options.log.warn(
+      { market, word },
+      'a venue names the state of a market by an unknown word',
+    );
   }
 
   #planRound(): void {

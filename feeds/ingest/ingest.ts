@@ -160,7 +160,8 @@ class VenueSession implements IngestSession {
     this.#keepStopped(reading);
     counters.frame(reading.type);
     if (reading.rejected !== null) {
-      counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
+      const { rejected, detail = reading.type } = reading;
+      counters.skip(rejected, `${venue} ${adapter.name} ${detail}`);
     }
     if (reading.jump || isGap) counters.gap();
     const lateMs = this.#lag.lateByMs(reading, this.#steadyMs());
@@ -355,6 +356,8 @@ class VenueSession implements IngestSession {
       case 'result':
         this.#noteResult(tick, market);
         this.#send(resultOf(tick, origin));
+        return false;
+      case 'unread':
         return false;
       case 'closing':
         this.#send({ kind: 'closing', ...origin, closesAtMs: tick.closesAtMs });

@@ -15,6 +15,7 @@ import {
   refused,
   said,
   statusWithBook,
+  unreadState,
 } from '../../reading/frame.ts';
 import { parseInstant } from '../../reading/instant.ts';
 import type {
@@ -205,7 +206,8 @@ function readMarketData(data: Fields | null, depth: boolean): FrameReading {
   const hasState = data.state !== undefined && data.state !== null;
   const status = hasState ? statusOf(data.state) : undefined;
   if (hasState && status === undefined) {
-    return refused('marketData', 'unknown state', [unknownBook(market)]);
+    const ticks = [unknownBook(market), unreadState(market, data.state)];
+    return refused('marketData', 'unknown state', ticks);
   }
   const ticks = status === undefined ? [book] : statusWithBook(status, book);
   return isRead ? said('marketData', ticks) : refused('marketData', 'unreadable levels', ticks);
