@@ -49,6 +49,11 @@ export type IngestOptions = {
    * null. Left out: `atMs`.
    */
   timeOf?(venueAtMs: EpochMs | null, atMs: EpochMs): EpochMs;
+  /**
+   * Markets that were closed before, of venues that are asked. If their frames repeat a status, it
+   * does not open them (W106); left out: none.
+   */
+  closed?: Iterable<MarketNumber>;
   /** Passes on what frames do to the levels of books, if their adapter tells. Rule W95. */
   levels?: boolean;
   /** What venues have told of results; its own when left out. */
@@ -108,9 +113,10 @@ export function createIngest(options: IngestOptions): Ingest {
   const counters = new IngestCounters(options.log);
   const { told = new ToldResults() } = options;
   const answered = new Map<MarketNumber, MarketStatus>();
+  const closedBefore = new Set(options.closed);
   return {
     session: (venue, adapter, source, isOld) => {
-      const shared = { options, counters, told, answered };
+      const shared = { options, counters, told, answered, closedBefore };
       return new VenueSession({ venue, adapter, source, isOld, ...shared });
     },
     counts: () => counters.counts(),
@@ -127,6 +133,8 @@ type SessionParts = {
   told: ToldResults;
   /** Markets that the last answer has stopped. */
   answered: Map<MarketNumber, MarketStatus>;
+  /** Markets that no answer has named yet, and that were closed before. */
+  closedBefore: Set<MarketNumber>;
 };
 
 const CONTRADICTED = 'stated best prices contradict the book';
@@ -253,9 +261,10 @@ class VenueSession implements IngestSession {
   }
 
   #noteAnswer(tick: StateTick): void {
-    const { venue, answered, options } = this.#parts;
+    const { venue, answered, closedBefore, options } = this.#parts;
     const market = options.marketNumber(venue, tick.market);
     if (market === undefined || tick.kind === 'closing') return;
+    closedBefore.delete(market);
     if (tick.kind === 'status' && tick.status !== 'open') answered.set(market, tick.status);
     else answered.delete(market);
   }
@@ -265,13 +274,14 @@ class VenueSession implements IngestSession {
    * and the market is asked for again. A status that each book repeats is no reason to ask.
    */
   #keepStopped(reading: FrameReading): void {
-    const { venue, adapter, answered, options } = this.#parts;
-    if (answered.size === 0 || !reading.ticks.some(isState)) return;
+    const { venue, adapter, answered, closedBefore, options } = this.#parts;
+    if (answered.size + closedBefore.size === 0 || !reading.ticks.some(isState)) return;
     const held: string[] = [];
     reading.ticks = reading.ticks.filter((tick) => {
       if (!isState(tick) || tick.kind === 'closing') return true;
       const market = options.marketNumber(venue, tick.market) ?? -1;
-      const stop = answered.get(market);
+      const wasClosed = adapter.repeatsStatus && closedBefore.has(market);
+      const stop = answered.get(market) ?? (wasClosed ? 'closed' : undefined);
       if (tick.kind === 'result') answered.delete(market);
       const starts =
         tick.kind === 'status' &&
