@@ -3,7 +3,7 @@
  * follow. live-feeds.ts is its other end. Rules C7 (engine/RULES.md), W60, W70 (feeds/FORMATS.md).
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { EpochMs } from '../../engine/base/units.ts';
+import type { EpochMs, MarketNumber } from '../../engine/base/units.ts';
 import { Endpoint } from '../../engine/ring/endpoint.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import { WatchedMarkets } from '../../feeds/catalog/watched-markets.ts';
@@ -42,12 +42,18 @@ class FeedThread {
     this.#changed = new ChangedQuotes(this.#batches.add);
     const sharedClock = sharedTime(input.time, isFeedClock);
     const time = isFeedClock ? new FeedTime(sharedClock.nowMs) : sharedClock;
+    const askedVenues = new Set(feeds.filter((feed) => feed.restUrl).map(({ venue }) => venue));
+    // Where no answer comes, the frames alone say what is open.
+    const isAsked = (market: MarketNumber) => {
+      return [...askedVenues].some((venue) => markets.marketNames[market]!.startsWith(`${venue}/`));
+    };
     const ingest = createIngest({
       // On the feed's clock a live frame moves the time, so it carries the wall's and cannot be
       // late.
       ...(time instanceof FeedTime ? { timeOf: (atMs) => this.#timeOf(time, atMs) } : { lagMaxMs }),
       marketNumber: (venue, market) => this.#markets.marketNumber(venue, market),
       isGame: (slug) => this.#markets.isGame(slug),
+      closed: input.closed.filter(isAsked),
       sink: (tick) => this.#take(tick),
       quoteSink: this.#changed.takeQuote,
       levels,
@@ -69,7 +75,6 @@ class FeedThread {
     const catalog = this.#markets;
     const quoting = new QuotingFeeds();
     const words = wordsByVenue();
-    const askedVenues = new Set(feeds.filter((feed) => feed.restUrl).map(({ venue }) => venue));
     const ofAdapters = { depth, levels, settleOn };
     const ofAll = {
       ingest,

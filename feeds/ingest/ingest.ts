@@ -7,13 +7,7 @@
  */
 
 import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
-import {
-  type EpochMs,
-  type MarketNumber,
-  marketName,
-  type SourceNumber,
-  type Venue,
-} from '../../engine/base/units.ts';
+import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
 import { unknownBook } from '../reading/book.ts';
 import { priceText } from '../reading/decimal.ts';
@@ -49,6 +43,11 @@ export type IngestOptions = {
    * null. Left out: `atMs`.
    */
   timeOf?(venueAtMs: EpochMs | null, atMs: EpochMs): EpochMs;
+  /**
+   * Markets that were closed before, of venues that are asked. If their frames repeat a status, it
+   * does not open them (W106); left out: none.
+   */
+  closed?: Iterable<MarketNumber>;
   /** Passes on what frames do to the levels of books, if their adapter tells. Rule W95. */
   levels?: boolean;
   log(event: IngestLogEvent): void;
@@ -105,7 +104,7 @@ export type FrameReader = Pick<
 export function createIngest(options: IngestOptions): Ingest {
   const counters = new IngestCounters(options.log);
   const results = new Map<MarketNumber, string>();
-  const answeredClosed = new Set<string>();
+  const answeredClosed = new Set(options.closed);
   return {
     session: (venue, adapter, source, isOld) => {
       const shared = { options, counters, results, answeredClosed };
@@ -124,8 +123,8 @@ type SessionParts = {
   counters: IngestCounters;
   /** The last result of each market, in words. */
   results: Map<MarketNumber, string>;
-  /** Markets that an answer has closed, if their frames repeat a status: `venue/venueMarketId`. */
-  answeredClosed: Set<string>;
+  /** Markets that an answer has closed, if their frames repeat a status. */
+  answeredClosed: Set<MarketNumber>;
 };
 
 const CONTRADICTED = 'stated best prices contradict the book';
@@ -251,20 +250,22 @@ class VenueSession implements IngestSession {
   }
 
   #noteAnswer(tick: StateTick): void {
-    const { venue, adapter, answeredClosed } = this.#parts;
+    const { venue, adapter, answeredClosed, options } = this.#parts;
     if (!adapter.repeatsStatus || tick.kind === 'closing') return;
-    const name = marketName(venue, tick.market);
-    if (tick.kind === 'status' && tick.status === 'closed') answeredClosed.add(name);
-    else answeredClosed.delete(name);
+    const market = options.marketNumber(venue, tick.market);
+    if (market === undefined) return;
+    if (tick.kind === 'status' && tick.status === 'closed') answeredClosed.add(market);
+    else answeredClosed.delete(market);
   }
 
   /** A status that the frame repeats takes back no end that an answer has told. */
   #keepClosed(reading: FrameReading): void {
-    const { venue, answeredClosed } = this.#parts;
+    const { venue, answeredClosed, options } = this.#parts;
     if (answeredClosed.size === 0) return;
     reading.ticks = reading.ticks.filter((tick) => {
-      const opens = tick.kind === 'status' && tick.status !== 'closed';
-      return !(opens && answeredClosed.has(marketName(venue, tick.market)));
+      if (tick.kind !== 'status' || tick.status === 'closed') return true;
+      const market = options.marketNumber(venue, tick.market);
+      return market === undefined || !answeredClosed.has(market);
     });
   }
 

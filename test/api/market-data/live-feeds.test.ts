@@ -8,6 +8,8 @@ import { OPERATOR_SOURCE } from '../../../api/market-data/operator-results.ts';
 import { sharedTime, timeMemory } from '../../../api/market-data/shared-time.ts';
 import { ticksIn } from '../../../engine/format/codec.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
+import { POLYMARKET_US } from '../../feeds/live-venues.ts';
+import { json, restServer } from '../../feeds/rest-server.ts';
 import { until } from '../../feeds/until.ts';
 import { openVenue, snapshot } from '../../feeds/venue-server.ts';
 import { shareOf } from '../../model/seeds.ts';
@@ -36,6 +38,7 @@ async function setUp(t: ExecutionContext, over: Partial<LiveFeedsOptions> = {}) 
       games: ['g1'],
       settled: [],
     }),
+    closed: () => [],
     intake: {
       batch(bytes) {
         const batch = ticksIn(bytes);
@@ -199,6 +202,31 @@ test('W108: a venue that repeats its result after an operator has given another 
   say();
   await until(() => results() === 2, 'the repetition');
   t.pass();
+});
+
+test('W106: a market that was closed before the thread began is not opened by its books', async (t) => {
+  const us = await POLYMARKET_US.open(t);
+  const rest = await restServer(t, () => json({ error: 'x' }, 404));
+  const statuses = async (restUrl?: string) => {
+    const feed = { venue: 'venue_a', adapter: 'polymarket_us', url: us.url } as const;
+    for (const market of ['T1', 'T2']) us.tops.set(market, { bid: 40, ask: 45 });
+    const { feeds, quotes, ticks } = await setUp(t, {
+      config: {
+        feeds: [{ ...feed, ...(restUrl === undefined ? {} : { restUrl }) }],
+        clock: 'wall',
+        feedLagMaxMs: 2000,
+        feedQuietMs: 60_000,
+        settleOn: 'determined',
+      },
+      closed: () => [0],
+    });
+    await feeds.start();
+    await until(() => quotes().length === 2, 'both books');
+    await feeds.close();
+    return ticks.flatMap((tick) => (tick.kind === 'status' ? `${tick.market} ${tick.status}` : []));
+  };
+  t.deepEqual(await statuses(rest.url), ['1 open']);
+  t.deepEqual(await statuses(), ['0 open', '1 open'], 'nobody else could open it');
 });
 
 test('W60: a feed thread that fails is started again, its quotes are lost, and operators see it', async (t) => {
