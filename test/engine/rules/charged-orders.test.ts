@@ -212,6 +212,11 @@ scenarioTest('M16: a fee below a cent is charged once, whatever the parts', (t, 
   }
   t.deepEqual(paid, [0.01, 0.01, 0.02, 0.02]);
   t.is(balanceOf(scenario), START - 2.02);
+  // A sale in parts, too. One of four is sold, for 0.4233 cents.
+  const { tradeId } = scenario.order(orderId as string);
+  scenario.sell(tradeId as string, { ...ON, timeInForce: 'gtc', limitPriceCents: 41 });
+  scenario.book(WIN, [[41, 1]], [[60, 9]]);
+  t.is(balanceOf(scenario), START - 2.02 + 0.41 - 0.01);
 });
 
 scenarioTest('M17: a newer table takes what is there, and no more', (t, createScenario) => {
