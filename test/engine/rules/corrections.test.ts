@@ -11,6 +11,7 @@ import {
   BOB,
   catalog,
   HOME,
+  HOUR_MS,
   type Scenario,
   scenarioTest,
   TOTAL,
@@ -166,21 +167,27 @@ scenarioTest('S23: a trade of the run that goes on is corrected in it', (t, crea
 scenarioTest(
   'S24: what was sold of a trade before keeps its cents, whatever the results are',
   (t, createScenario) => {
-    const scenario = createScenario({ fillModel: 'book_depth' });
-    scenario.book(WIN, [[42, 4]], [[43, 10]]);
-    const tradeId = tradeIn(scenario.buy(10));
-    scenario.book(WIN, [[43, 4]], [[45, 10]]);
-    // 4 of 10 at what they had cost, so that a void shows no trace of it.
-    scenario.sell(tradeId, { timeInForce: 'ioc', limitPriceCents: 43 });
-    const soldDollars = 4 * 0.43;
-    settle(scenario, VOID);
-    t.is(balanceOf(scenario), 100_000);
-    settle(scenario, YES, 1);
-    t.is(balanceOf(scenario), Math.round(100 * (BOUGHT_DOLLARS + soldDollars + 6)) / 100);
-    settle(scenario, VALUE, 2);
-    t.is(balanceOf(scenario), Math.round(100 * (BOUGHT_DOLLARS + soldDollars + 3.72)) / 100);
-    settle(scenario, VOID, 3);
-    t.is(balanceOf(scenario), 100_000);
+    for (const setBackMs of [0, HOUR_MS]) {
+      const scenario = createScenario({ fillModel: 'book_depth' });
+      scenario.book(WIN, [[42, 4]], [[43, 10]]);
+      const tradeId = tradeIn(scenario.buy(10));
+      // If the clock is set back, the sale has an earlier id than its trade.
+      const { engine, nowMs: atMs } = scenario;
+      scenario.nowMs -= setBackMs;
+      if (setBackMs > 0) engine.command({ kind: 'clock', atMs, toMs: scenario.nowMs });
+      scenario.book(WIN, [[43, 4]], [[45, 10]]);
+      // 4 of 10 at what they had cost, so that a void shows no trace of it.
+      scenario.sell(tradeId, { timeInForce: 'ioc', limitPriceCents: 43 });
+      const soldDollars = 4 * 0.43;
+      settle(scenario, VOID);
+      t.is(balanceOf(scenario), 100_000);
+      settle(scenario, YES, 1);
+      t.is(balanceOf(scenario), Math.round(100 * (BOUGHT_DOLLARS + soldDollars + 6)) / 100);
+      settle(scenario, VALUE, 2);
+      t.is(balanceOf(scenario), Math.round(100 * (BOUGHT_DOLLARS + soldDollars + 3.72)) / 100);
+      settle(scenario, VOID, 3);
+      t.is(balanceOf(scenario), 100_000);
+    }
   },
 );
 

@@ -483,6 +483,26 @@ scenarioTest(
   },
 );
 
+scenarioTest(
+  'T201, T213: a change needs what it holds and pays, to the cent',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 49, 50);
+    const one = idOfOrder(ask(scenario, 1, restsAt(40)));
+    const many = idOfOrder(ask(scenario, 100_000, restsAt(40)));
+    t.is(amend(scenario, many, { contracts: 250_000 }).code, SHORT);
+    t.is(amend(scenario, many, { contracts: 249_999 }).holdDollars, 99_999.6);
+    t.is(scenario.account().balanceDollars, 0);
+    t.is(amend(scenario, one, { limitPriceCents: 41 }).code, SHORT);
+    scenario.engine.command({
+      ...{ kind: 'adjust', atMs: scenario.nowMs, account: ALICE, amountCents: 11 },
+    });
+    // It is asked at 51.
+    t.like(amend(scenario, one, { limitPriceCents: 51 }), { status: 'executed' });
+    t.is(scenario.account().balanceDollars, 0);
+  },
+);
+
 const SHORT = 'insufficient_balance';
 const BAD = 'invalid_request';
 
