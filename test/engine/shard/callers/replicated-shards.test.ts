@@ -9,6 +9,7 @@ import { addMember } from '../../../../engine/replication/members.ts';
 import { moveLead } from '../../../../engine/replication/move-lead.ts';
 import { Replicator } from '../../../../engine/replication/replicator.ts';
 import type { Reply } from '../../../../engine/rules/messages.ts';
+import { refusalOf } from '../../../../engine/shard/callers/shard-health.ts';
 import type { Shards, ShardsOptions } from '../../../../engine/shard/callers/shards.ts';
 import { identityOf } from '../../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../../engine/shard/store/shard-log.ts';
@@ -150,6 +151,22 @@ test("N108, N111, N113, N114, N115, N150, O46: a node follows, says who leads, c
   etcd.stop();
 });
 
+test('O47: shards that different nodes lead refuse for themselves, since one refusal for all would name a wrong node', (t) => {
+  const of = (...refusals: (Unavailable | null)[]) =>
+    refusalOf(refusals.map((refusal) => ({ refusal: () => refusal })));
+  const [atOne, atTwo, full] = [
+    new NotLeader('http://one'),
+    new NotLeader('http://two'),
+    new Unavailable('full'),
+  ];
+  t.is(of(atOne, atTwo), null);
+  t.is(of(atOne, full), null);
+  t.is(of(full, atOne), null);
+  t.is(of(atOne, atOne), atOne);
+  t.is(of(full, full), full);
+  t.is(of(atOne, null), null);
+});
+
 longTest(
   'N105, N112: a leader whose lease has ended answers nothing more, and follows',
   async (t) => {
@@ -179,16 +196,26 @@ longTest(
   },
 );
 
-test('N101, N102, N106, N112: without the cluster a leader answers no order, and no read after its lease; what it answered is kept, and a copy starts alone', async (t) => {
+test('N101, N102, N106, N112, O47: without the cluster a leader answers no order, and no read after its lease; what it answered is kept, and a copy starts alone; it names nobody as the leader then, least of all itself', async (t) => {
   const etcd = await EtcdDouble.start();
   const [dir, copy] = [tempDir(t), tempDir(t)];
   const one = await openNode(dir, etcd, 'one');
   await trade(one, 0, 10);
+  const named = new Set<string | null>();
+  const noteNamed = () => {
+    const refusal = one.refusal();
+    if (refusal instanceof NotLeader) named.add(refusal.leader);
+  };
   etcd.isCut = true;
-  await t.throwsAsync(order(one, 10), { instanceOf: NotLeader });
+  const unknown = await t.throwsAsync(order(one, 10), { instanceOf: NotLeader });
+  t.is(unknown?.leader, null, 'it may have been done');
   t.not(one.state(), 'ready');
   etcd.isCut = false;
-  await eventually('the node leads again', isLeading(one));
+  await eventually('the node leads again', () => {
+    noteNamed();
+    return isLeading(one)();
+  });
+  t.deepEqual([...named], [null]);
   const trades = tradesIn(await trade(one, 0, 11));
   t.is(new Set(trades).size, 11);
 
