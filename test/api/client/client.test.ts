@@ -254,7 +254,7 @@ function refusal(retryAfterSeconds: number) {
 }
 
 type Body =
-  | { error: { code: string; message: string } }
+  | { error: ReturnType<typeof refusal>['error'] & { leader?: string | null } }
   | { [field: string]: unknown; error?: never };
 
 function answer(response: ServerResponse, status: number, body: Body): void {
