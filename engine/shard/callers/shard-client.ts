@@ -101,9 +101,12 @@ export class ShardClient {
 
   get status(): ShardStatus {
     const { isCaughtUp = false, problem = null } = this.#replicator?.state ?? {};
+    const follows = this.#state === 'following';
+    const { errno } = this.#thread.disk;
+    const diskProblem = follows && errno !== 0 ? problemText(errno) : null;
     return {
-      state: this.#state === 'following' && !isCaughtUp ? 'catching_up' : this.#state,
-      problem: this.#problem ?? problem,
+      state: follows && !isCaughtUp ? 'catching_up' : this.#state,
+      problem: this.#problem ?? diskProblem ?? problem,
       restartProblem: this.#restarts.problem,
       repaired: this.#repair.done,
       lastFailure: this.#restarts.last,

@@ -1,6 +1,7 @@
-import { cpSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../../../bench/lib/eventually.ts';
 import { LogReader } from '../../../../engine/log/log-reader.ts';
@@ -19,6 +20,7 @@ import { longTest } from '../../../long-test.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { EtcdDouble } from '../../replication/etcd-double.ts';
 import { hashOnDisk, openShards, tempDir } from '../engine-process.ts';
+import { mayMount, mountAt } from '../limited-files.ts';
 import { openLog } from '../logged-facts.ts';
 
 const SILENT = { info() {}, error() {} };
@@ -284,6 +286,43 @@ longTest('N166, N169: the lead moves amid orders, and each of them exists once',
   client.close();
   etcd.stop();
 });
+
+// Mounting takes a right, which a container may not have.
+(mayMount() ? longTest : test.skip)(
+  'N120, O3: a follower whose disk is full says so, and leads nothing until it has room',
+  async (t: ExecutionContext) => {
+    const etcd = await EtcdDouble.start();
+    const [first, second] = [tempDir(t), tempDir(t)];
+    mountAt(second, 64);
+    t.teardown(() => execFileSync('umount', [second]));
+    // It soon needs room for another piece of its log.
+    for (const dir of [first, second]) openLog(dir, 0, 65_536).close();
+    const one = await openNode(first, etcd, 'one');
+    await trade(one, 0, 10);
+    const two = await openNode(second, etcd, 'two');
+    await eventually('the second node has all', isFollowing(two));
+    const filler = path.join(second, 'filler');
+    t.throws(() => writeFileSync(filler, Buffer.alloc(2 ** 26)), { code: 'ENOSPC' });
+    const problem = () => two.statuses()[0]!.problem;
+    let step = 10;
+    await eventually('its disk is full', async () => {
+      await trade(one, step, step + 20);
+      step += 20;
+      return problem() !== null;
+    });
+    t.regex(problem()!, /^the data directory cannot be written: no space left/);
+    t.is(two.state(), 'degraded');
+    await one.close();
+    await sleep(1000);
+    t.false(etcd.keys.some((key) => key.endsWith('/leader')));
+    rmSync(filler);
+    await eventually('the second node leads', isLeading(two));
+    t.is(problem(), null);
+    t.is(new Set(tradesIn(await trade(two, 0, step))).size, step);
+    await two.close();
+    etcd.stop();
+  },
+);
 
 longTest('N109: a node whose log is another one does not follow, and loses nothing', async (t) => {
   const etcd = await EtcdDouble.start();
