@@ -22,6 +22,9 @@ def main(url: str, key: str, instrument: str) -> dict:
         with client.stream() as stream:
 
             def happened(event: OrderEvent) -> None:
+                # The last cancel may be shown before the stream is closed.
+                if done.is_set():
+                    return
                 said["types"].append(event.event["type"])
                 if event.event["type"] == "order_placed" and len(said["types"]) == 1:
                     # A callback may use the stream.
@@ -30,6 +33,8 @@ def main(url: str, key: str, instrument: str) -> dict:
                     done.set()
 
             def fails(event: OrderEvent) -> None:
+                if done.is_set():
+                    return
                 said["raised"] += 1
                 raise ValueError("mine")
 
