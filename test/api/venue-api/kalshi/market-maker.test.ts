@@ -117,7 +117,14 @@ async function until(isDone: () => Promise<boolean> | boolean, what: () => strin
 
 type Side = 'bid' | 'ask';
 type Own = { id: string; cents: number; contracts: number };
-type Taken = { market: string; side: Side; contracts: number; cents: number; feeCents: number };
+type Taken = {
+  order: string;
+  market: string;
+  side: Side;
+  contracts: number;
+  cents: number;
+  feeCents: number;
+};
 
 /** What the maker knows, of messages alone; after a reconnection also of the list of fills. */
 class Maker {
@@ -130,6 +137,11 @@ class Maker {
   /** Of this connection, by market: the contracts at each price of both sides. */
   books = new Map<string, Record<'yes' | 'no', Map<number, number>>>();
   problems: string[] = [];
+  /** The fills that messages told, and of each order what all known ones come to. */
+  readonly told = new Set<string>();
+  readonly #filledOf = new Map<string, number>();
+  /** What orders show as filled, of this connection: their fills come with that, or just after. */
+  #shown = new Map<string, number>();
   #read = 0;
   #seqs = new Map<number, number>();
   #socket: Connection | null = null;
@@ -144,6 +156,7 @@ class Maker {
     const socket = await connected({ teardown: () => undefined }, origin, this.trader);
     this.#socket = socket;
     this.#read = 0;
+    this.#shown = new Map();
     this.#seqs = new Map();
     this.books = new Map();
     const market_tickers = TICKERS;
@@ -178,7 +191,14 @@ class Maker {
   /** Takes what has come. */
   read(): void {
     const { messages } = this.#socket!;
+    const shownBefore = this.#shown;
+    this.#shown = new Map();
     for (; this.#read < messages.length; this.#read++) this.#take(messages[this.#read]);
+    for (const [id, contracts] of shownBefore) {
+      const filled = this.#filledOf.get(id) ?? 0;
+      if (filled < contracts)
+        this.problems.push(`${id} shows ${contracts}, and ${filled} are told`);
+    }
   }
 
   // biome-ignore lint/suspicious/noExplicitAny: messages of the venue
@@ -207,8 +227,11 @@ class Maker {
         return;
       }
       case 'fill':
+        if (this.told.has(msg.trade_id)) this.problems.push(`${msg.trade_id} was told twice`);
+        this.told.add(msg.trade_id);
         return this.#filled(takenOf({ ...msg, ticker: msg.market_ticker }), msg.trade_id);
       case 'user_order':
+        this.#shown.set(msg.order_id, Number(msg.fill_count_fp));
         if (msg.status === 'resting') return;
         for (const [name, { id }] of this.own) if (id === msg.order_id) this.own.delete(name);
         return;
@@ -220,7 +243,8 @@ class Maker {
   #filled(fill: Taken, id: string): void {
     if (this.fills.has(id)) return;
     this.fills.set(id, fill);
-    const { market, side, contracts, cents: yesCents, feeCents } = fill;
+    const { order, market, side, contracts, cents: yesCents, feeCents } = fill;
+    this.#filledOf.set(order, (this.#filledOf.get(order) ?? 0) + contracts);
     const held = this.positions.get(market) ?? 0;
     const closes = Math.min(contracts, Math.max(0, side === 'bid' ? -held : held));
     const opens = contracts - closes;
@@ -310,11 +334,12 @@ class Maker {
 
 const priceText = (price: number) => `0.${String(price).padStart(2, '0')}00`;
 
-function takenOf(
-  fill: Pick<Fill, 'ticker' | 'book_side' | 'count_fp' | 'yes_price_dollars' | 'fee_cost'>,
-): Taken {
+type Told = 'order_id' | 'ticker' | 'book_side' | 'count_fp' | 'yes_price_dollars' | 'fee_cost';
+
+function takenOf(fill: Pick<Fill, Told>): Taken {
   return {
-    ...{ market: fill.ticker, side: fill.book_side as Side, contracts: Number(fill.count_fp) },
+    ...{ order: fill.order_id, market: fill.ticker, side: fill.book_side as Side },
+    contracts: Number(fill.count_fp),
     ...{ cents: cents(fill.yes_price_dollars), feeCents: cents(fill.fee_cost) },
   };
 }
