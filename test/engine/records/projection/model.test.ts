@@ -73,7 +73,7 @@ for (const shards of [1, 2]) {
         bids[2 * market + (side === 'yes' ? 0 : 1)] || null;
       for (const kind of BOARD_KINDS) {
         for (const days of WINDOWS) {
-          const nowMs = days === 7 ? middleEndMs(world) + 7 * DAY_MS : world.nowMs;
+          const nowMs = days === 7 ? middleEndMs(world, shown) + 7 * DAY_MS : world.nowMs;
           const then = { ...world, nowMs };
           const expected = leaderboard(then, shown, { kind, days, bidOf });
           const asked = { board: kind, days, nowMs };
@@ -116,8 +116,10 @@ for (const shards of [1, 2]) {
 }
 
 /** A window that begins at this moment is without the trade that ended then. Rule Y20. */
-function middleEndMs({ trades }: World): number {
-  const ends = trades.flatMap(({ end }) => (end === null ? [] : [end.atMs]));
+function middleEndMs(world: World, shown: ReturnType<typeof profilesOf>): number {
+  const ends = world.trades.flatMap(({ end, trader }) => {
+    return end === null || !isListed(world, trader, shown) ? [] : [end.atMs];
+  });
   return ends.sort((a, b) => a - b)[ends.length >> 1]!;
 }
 
