@@ -42,13 +42,23 @@ export class MarketStates {
     return this.#closings.get(market) ?? null;
   }
 
+  /** Its venue's last status. */
+  status(market: MarketNumber): MarketStatus {
+    return this.#statuses.get(market) ?? 'open';
+  }
+
   /** Whether orders may name it, by its venue's status. */
   isOpen(market: MarketNumber): boolean {
-    return !this.#over.has(market) && (this.#statuses.get(market) ?? 'open') === 'open';
+    return !this.#over.has(market) && this.status(market) === 'open';
   }
 
   isOver(market: MarketNumber): boolean {
     return this.#over.has(market);
+  }
+
+  /** The markets that their venues have closed, without a result. */
+  closed(): MarketNumber[] {
+    return [...this.#statuses].flatMap(([market, status]) => (status === 'closed' ? market : []));
   }
 
   /** The markets that are over. */

@@ -1,15 +1,15 @@
 /**
  * `paperbook mcp`: the Model Context Protocol over standard input and output, for an assistant on
- * this machine. Its tools call a server with a key. Rules U70, A176 to A179 (api/RULES.md).
+ * this machine. Its tools call a server with a key. Rules U70, A176 to A179, A197 (api/RULES.md).
  */
 
-import { once } from 'node:events';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { type Command, InvalidArgumentError } from 'commander';
 import { RefusedError, type RequestOptions } from 'paperbook/client';
 import { type ErrorCode, errorBody } from '../base/errors.ts';
 import type { Scope } from '../identity/keys.ts';
 import { type ApiAnswer, type McpCaller, mcpServer } from '../mcp/mcp-server.ts';
+import { MessageLines } from '../mcp/message-lines.ts';
 import { type Asked, TOOLSETS, type Toolset, toolsFor } from '../mcp/tools.ts';
 import { DESCRIPTION_VERSION } from '../openapi/document.ts';
 import { apiRoutes } from '../operations/routes/api-routes.ts';
@@ -60,8 +60,10 @@ async function serveMcp(flags: Flags): Promise<void> {
   };
   const spending = isCapped ? spendingCaps(caps, flags.session, prefix) : null;
   const caller = callerOver(connection, flags);
-  serveStdio(() => mcpServer({ version: DESCRIPTION_VERSION, tools, caller, caps: spending }));
-  await once(process.stdin, 'close');
+  const transport = new MessageLines(process.stdin, process.stdout);
+  const version = DESCRIPTION_VERSION;
+  serveStdio(() => mcpServer({ version, tools, caller, caps: spending }), { transport });
+  await transport.closed;
 }
 
 const ROUTES = apiRoutes({} as ServerContext);

@@ -4,7 +4,8 @@
  */
 import path from 'node:path';
 import { crc32 } from 'node:zlib';
-import { DataDirError, readJsonFile, replaceFile } from './directory-files.ts';
+import type { Log } from '../base/logger.ts';
+import { DataDirError, readJsonFile, replaceFile, replaceFileLater } from './directory-files.ts';
 
 /** By file name: the fields that the file may have beside its checksum. */
 const FIELDS = {
@@ -17,6 +18,7 @@ const FIELDS = {
   'track-record-keys.json': ['publicKeys'],
   'positions.json': ['facts'],
   'contradicted.json': ['said'],
+  'market-states.json': ['markets'],
   'demo.json': ['baseUrl', 'adminUrl', 'email', 'password', 'key', 'bots'],
   'demo/simulator.json': ['seed', 'firstStartMs', 'longGames', 'expressSinceMs'],
 } as const;
@@ -51,4 +53,77 @@ export function readChecked(dataDir: string, name: CheckedName): object | undefi
   throw new DataDirError(
     `${file} is damaged: it has no field of the name ${JSON.stringify(foreign)}`,
   );
+}
+
+/** Many changes cost a write in so much time, and its text at most a fiftieth of the time. */
+const WRITE_EVERY_MS = 1000;
+const TEXT_PARTS = 50;
+
+export type KeptFileParts = {
+  dataDir: string;
+  name: CheckedName;
+  /** What is known now. */
+  content(): object;
+  log: Pick<Log, 'warn'>;
+};
+
+/**
+ * A checked file of what a server learns while it runs. A first change is written at once, beside
+ * requests, and further ones a second later. A write that fails is tried again.
+ */
+export class KeptFile {
+  readonly #parts: KeptFileParts;
+  #isChanged = false;
+  #isClosed = false;
+  #isFailing = false;
+  #writing: Promise<void> | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #nextMs = Number.NEGATIVE_INFINITY;
+
+  constructor(parts: KeptFileParts) {
+    this.#parts = parts;
+  }
+
+  /** The content has changed. */
+  changed(): void {
+    this.#isChanged = true;
+    if (this.#isClosed || this.#writing !== null || this.#timer !== null) return;
+    const waitMs = this.#nextMs - performance.now();
+    if (waitMs <= 0) void this.#write();
+    else this.#timer = setTimeout(() => void this.#write(), waitMs);
+  }
+
+  /** Resolves once what has changed is on disk. */
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    await this.#writing;
+    if (this.#isChanged) await this.#write();
+  }
+
+  async #write(): Promise<void> {
+    const { dataDir, name, content } = this.#parts;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    this.#timer = null;
+    this.#isChanged = false;
+    const beganMs = performance.now();
+    const text = checkedText(content());
+    const endedMs = performance.now();
+    this.#nextMs = endedMs + Math.max(WRITE_EVERY_MS, TEXT_PARTS * (endedMs - beganMs));
+    this.#writing = replaceFileLater(path.join(dataDir, name), text).then(
+      () => {
+        this.#isFailing = false;
+      },
+      (error: Error) => this.#failed(error),
+    );
+    await this.#writing;
+    this.#writing = null;
+    if (this.#isChanged) this.changed();
+  }
+
+  #failed({ message }: Error): void {
+    this.#isChanged = true;
+    const { name, log } = this.#parts;
+    if (!this.#isFailing) log.warn({ file: name, reason: message }, 'a file is not written now');
+    this.#isFailing = true;
+  }
 }

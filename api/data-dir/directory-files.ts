@@ -1,5 +1,6 @@
 /** Reads and replaces files of a data directory. */
 import { closeSync, fsyncSync, openSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { open, rename, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
 /** The directory cannot be used; the message is one line for the operator. */
@@ -10,6 +11,18 @@ export function replaceFile(file: string, text: string): void {
   writeFileSync(`${file}.new`, text, { mode: 0o600, flush: true });
   renameSync(`${file}.new`, file);
   syncPath(path.dirname(file));
+}
+
+/** The same beside requests. At most one call for a file is under way. */
+export async function replaceFileLater(file: string, text: string): Promise<void> {
+  await writeFile(`${file}.new`, text, { mode: 0o600, flush: true });
+  await rename(`${file}.new`, file);
+  const directory = await open(path.dirname(file), 'r');
+  try {
+    await directory.sync();
+  } finally {
+    await directory.close();
+  }
 }
 
 /** Makes the content of a file, or the names in a directory, survive a crash of the machine. */

@@ -18,7 +18,7 @@ const OWNERS_DIRECTORY = 0o700;
 const SECRETS = ['admin.token', 'auth-key.json', 'track-record-key.json', 'demo.json'];
 /** Everything that a server creates in its data directory. */
 const OURS =
-  /^((paperbook|positions|auth-key|track-record-keys?|demo|discovered|contradicted)\.json(\.new)?|retired\.jsonl(\.new)?|admin\.token(\.new)?|server\.lock|backup\.partial|closings-copy\.db.*|control|demo|history|records|shard-\d+)$/;
+  /^((paperbook|positions|auth-key|track-record-keys?|demo|discovered|contradicted|market-states)\.json(\.new)?|retired\.jsonl(\.new)?|admin\.token(\.new)?|server\.lock|backup\.partial|closings-copy\.db.*|control|demo|history|records|shard-\d+)$/;
 /** Present at the top of every mounted volume. */
 const VOLUMES_OWN = 'lost+found';
 const FOREIGN_SHOWN = 3;

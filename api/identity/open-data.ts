@@ -42,6 +42,9 @@ export async function openData({ config, dataDir, log, stack }: DataParts): Prom
 /** Small files that a start reads later, after it has opened shards. */
 function refuseDamaged({ dataDir, outsideAuth }: DataParts['config']): void {
   if (outsideAuth === null) refuseDamagedKey(dataDir);
-  const later = ['track-record-key.json', 'track-record-keys.json', 'contradicted.json'] as const;
+  const later = [
+    ...(['track-record-key.json', 'track-record-keys.json'] as const),
+    ...(['contradicted.json', 'market-states.json'] as const),
+  ];
   for (const name of later) readChecked(dataDir, name);
 }

@@ -10,12 +10,10 @@ import { isSameResult } from '../../engine/rules/corrections.ts';
 import type { MarketResult, ResultTick } from '../../engine/rules/messages.ts';
 import type { Log } from '../base/logger.ts';
 import type { MarketBus } from '../catalog/market-bus.ts';
-import { readChecked, writeChecked } from '../data-dir/checked-file.ts';
+import { KeptFile, readChecked } from '../data-dir/checked-file.ts';
 import { OPERATOR_SOURCE } from './operator-results.ts';
 
 const SHOWN_MAX = 20;
-/** A venue that never stops changing its mind costs a write a second. */
-const WRITE_EVERY_MS = 1000;
 const FILE = 'contradicted.json';
 
 /** Of a market, by its number: what its venue says. */
@@ -35,9 +33,8 @@ export class ContradictedResults {
   readonly #has = new Map<MarketNumber, MarketResult>();
   /** The venue's result, which differs from its market's. */
   readonly #said = new Map<MarketNumber, MarketResult>();
+  readonly #file: KeptFile;
   #count = 0;
-  #writtenMs = Number.NEGATIVE_INFINITY;
-  #writing: NodeJS.Timeout | null = null;
 
   /** @throws DataDirError when the file of an earlier run is damaged */
   constructor(parts: ContradictedResultsParts) {
@@ -51,11 +48,14 @@ export class ContradictedResults {
       // It was corrected, and the stop came before the file was written.
       if (has === undefined || !isSameResult(has, said)) this.#said.set(market, said);
     }
+    const { dataDir, log } = parts;
+    const content = () => ({ said: this.#kept() });
+    this.#file = new KeptFile({ dataDir, name: FILE, content, log });
   }
 
   /** What waits to be written is. */
   async close(): Promise<void> {
-    if (this.#writing !== null) this.#write();
+    await this.#file.close();
   }
 
   /** @returns the function that ends it */
@@ -110,37 +110,21 @@ export class ContradictedResults {
     const said = this.#said.get(market);
     if (said !== undefined && isSameResult(said, tick)) return;
     this.#said.set(market, tick);
-    this.#keep();
+    this.#file.changed();
     this.#count++;
     const named = { market: this.#parts.marketName(market), has: textOf(has), says: textOf(tick) };
     this.#parts.log.warn(named, 'a venue contradicts the result of a market; nothing is changed');
   }
 
   #forget(market: MarketNumber): void {
-    if (this.#said.delete(market)) this.#keep();
+    if (this.#said.delete(market)) this.#file.changed();
   }
 
-  #keep(): void {
-    if (this.#writing !== null) return;
-    const waitMs = this.#writtenMs + WRITE_EVERY_MS - performance.now();
-    if (waitMs <= 0) this.#write();
-    else this.#writing = setTimeout(() => this.#write(), waitMs);
-  }
-
-  #write(): void {
-    if (this.#writing !== null) clearTimeout(this.#writing);
-    this.#writing = null;
-    this.#writtenMs = performance.now();
-    const said: Kept[] = [...this.#said].map(([market, result]) => {
+  #kept(): Kept[] {
+    return [...this.#said].map(([market, result]) => {
       const { outcome, yesPayoutCents, noPayoutCents } = result;
       return { market, outcome, yesPayoutCents, noPayoutCents };
     });
-    try {
-      writeChecked(this.#parts.dataDir, FILE, { said });
-    } catch (error) {
-      const { message } = error as Error;
-      this.#parts.log.warn({ file: FILE, reason: message }, 'a contradicted result is not kept');
-    }
   }
 }
 

@@ -1,6 +1,6 @@
 /** The messages between the callers' thread and the feed thread, except ticks. */
 
-import type { SourceNumber } from '../../engine/base/units.ts';
+import type { MarketNumber, SourceNumber } from '../../engine/base/units.ts';
 import type { ChannelMemory } from '../../engine/ring/endpoint.ts';
 import type { HeldMarkets, MarketsToWatch } from '../../feeds/catalog/watched-markets.ts';
 import type { FeedStatus } from '../../feeds/connection/connection-status.ts';
@@ -11,6 +11,8 @@ import type { FeedConfig } from '../config/settings.ts';
 export type FeedThreadInput = {
   feeds: readonly FeedConfig[];
   markets: MarketsToWatch;
+  /** The markets that their venues have closed. Rule W106 (feeds/FORMATS.md). */
+  closed: readonly MarketNumber[];
   /** Levels are wanted, and not only the top. */
   depth: boolean;
   /** Rule W95 (feeds/FORMATS.md). */

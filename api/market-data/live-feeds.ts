@@ -4,7 +4,12 @@
  * quotes are lost meanwhile. Rules W60 (feeds/FORMATS.md), D45, D46 (engine/RULES.md).
  */
 
-import { type EpochMs, isoOf, type SourceNumber } from '../../engine/base/units.ts';
+import {
+  type EpochMs,
+  isoOf,
+  type MarketNumber,
+  type SourceNumber,
+} from '../../engine/base/units.ts';
 import { channelMemory } from '../../engine/ring/endpoint.ts';
 import { SupervisedWorker } from '../../engine/threads/supervised-worker.ts';
 import { Unavailable } from '../../engine/threads/unavailable.ts';
@@ -27,6 +32,8 @@ export type LiveFeedsOptions = {
   needs: BookNeeds;
   /** The catalog as it is now, for a thread that knows so many names of markets. */
   markets(named: number): MarketsToWatch;
+  /** The markets that their venues have closed, without a result. */
+  closed(): MarketNumber[];
   intake: Pick<TickIntake, 'batch' | 'take'>;
   /** The engine's time. */
   nowMs(): EpochMs;
@@ -179,6 +186,7 @@ export class LiveFeeds {
     return {
       feeds: config.feeds,
       markets: this.#markets(0),
+      closed: this.#options.closed(),
       ...{ depth: needs.depth, levels: needs.levels },
       settleOn: config.settleOn,
       isFeedClock: this.#isFeedClock,

@@ -26,6 +26,7 @@ import { ChangedMarkets } from './changed-markets.ts';
 import type { ResultEngine, ResultStore } from './cluster-results.ts';
 import { ContradictedResults } from './contradicted-results.ts';
 import { followHeldMarkets } from './held-markets.ts';
+import { KeptMarketStates } from './kept-market-states.ts';
 import { LiveDiscovery } from './live-discovery.ts';
 import { LiveFeeds } from './live-feeds.ts';
 import { operatorResults, type SettleMarketByName } from './operator-results.ts';
@@ -104,6 +105,8 @@ export async function startMarketData(
     log,
   });
   stack.add(() => contradicted.close());
+  const kept = new KeptMarketStates({ dataDir: config.dataDir, states, log });
+  stack.add(() => kept.close());
   const voided = (tick: ResultTick) => (results === null ? bus.publish(tick) : results.say(tick));
   const voids = new VoidedGames({ view, states, bus, voided, nowMs });
   const isFeedClock = config.clock === 'feed';
@@ -111,13 +114,14 @@ export async function startMarketData(
   const venues = [...new Set(config.feeds.map(({ venue }) => venue))];
   const markets = (named: number) => catalog.marketsToWatch(venues, named);
   const needs = new BookNeeds(config.fillModel, identity.followsBooks(config.fillModel));
-  const feeds = new LiveFeeds({ config, needs, markets, intake, nowMs, log });
+  const closed = () => states.closed();
+  const feeds = new LiveFeeds({ config, needs, markets, closed, intake, nowMs, log });
   stack.add(() => feeds.close());
 
   // They are subscribed in this order: the state of a market before its readers.
   const following = [
     ...[states.follow(bus), view.follow(bus)],
-    ...[changed.follow(bus), contradicted.follow(bus)],
+    ...[changed.follow(bus), contradicted.follow(bus), kept.follow(bus)],
   ];
   // It ends before the feeds: their end stops prices because the server stops. Rule H5.
   const history = recordHistory(config, { bus, over, engine, log, stack });
@@ -129,6 +133,13 @@ export async function startMarketData(
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
   await results?.start(reports);
+  // A venue without a feed could not take them back.
+  const watched = new Set(
+    Object.entries(markets(0).byVenue).flatMap(([venue, names]) => {
+      return names.map((name) => catalog.marketNumber(venue as Venue, name));
+    }),
+  );
+  for (const tick of kept.ticks((market) => watched.has(market), nowMs())) intake.take(tick);
   following.push(voids.follow(), feeds.follow(bus));
   if (config.feeds.length > 0) {
     const marketNumber = (venue: Venue, name: string) => catalog.marketNumber(venue, name);

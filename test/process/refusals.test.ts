@@ -136,7 +136,7 @@ async function refusesOtherShards(t: ExecutionContext, dataDir: string): Promise
 async function refusesDamagedFiles(t: ExecutionContext, dataDir: string): Promise<void> {
   for (const name of [
     ...['auth-key.json', 'track-record-key.json', 'track-record-keys.json', 'contradicted.json'],
-    ...['discovered.json', 'retired.jsonl'],
+    ...['market-states.json', 'discovered.json', 'retired.jsonl'],
   ]) {
     const file = path.join(dataDir, name);
     const kept = existsSync(file) ? readFileSync(file) : null;

@@ -1,6 +1,6 @@
 /**
  * Who signed a request: RSA-PSS with SHA-256 over milliseconds, method and path. Signatures are
- * verified by other threads. Rules A202, A203 (api/RULES.md).
+ * verified by other threads, except of a handshake. Rules A202, A203 (api/RULES.md).
  */
 import type { Uuid } from '../../../engine/base/units.ts';
 import { isUuid } from '../../../engine/rules/ids.ts';
@@ -12,6 +12,7 @@ import type { Key, Scope } from '../../identity/keys.ts';
 import type { ControlStore } from '../../identity/store.ts';
 import type { User } from '../../identity/users.ts';
 import type { VenueApiKey } from '../../identity/venue-api-keys.ts';
+import { isSigned } from './signed-text.ts';
 import type { Verifiers } from './verifiers.ts';
 
 /** Rule A201 (api/RULES.md). */
@@ -41,8 +42,11 @@ export class Signatures {
     this.#verifiers = verifiers;
   }
 
-  /** Null: the request is not signed. Throws and rejects with the 401. */
-  callerOf(http: HttpContext): Promise<KeyCaller> | null {
+  /**
+   * Null: the request is not signed. Throws and rejects with the 401. Of a handshake it is known
+   * within the turn, in which the handshake is accepted best.
+   */
+  callerOf(http: HttpContext): KeyCaller | Promise<KeyCaller> | null {
     const id = http.header('kalshi-access-key').toLowerCase();
     const signature = http.header('kalshi-access-signature');
     const timestamp = http.header('kalshi-access-timestamp');
@@ -57,7 +61,10 @@ export class Signatures {
     const key = isUuid(id) ? this.#store.venueApiKeys.get(id) : undefined;
     if (key === undefined) throw refused('NOT_FOUND');
     if (signature.length > SIGNATURE_CHARACTERS_MAX) throw refused('INCORRECT_API_KEY_SIGNATURE');
-    return this.#caller(key, `${timestamp}${http.method}${http.path}`, signature);
+    const text = `${timestamp}${http.method}${http.path}`;
+    if (http.handshake === null) return this.#caller(key, text, signature);
+    if (!isSigned(key.publicKeyPem, text, signature)) throw refused('INCORRECT_API_KEY_SIGNATURE');
+    return this.#callerWith(key);
   }
 
   /** The same caller with the present key and owner. Throws the 401. */

@@ -9,6 +9,8 @@ type Props<Value extends string> = {
   options: readonly {
     value: Value;
     text: string;
+    /** Read aloud in place of a text that is a symbol. */
+    spoken?: string;
     disabled?: boolean;
     /** The side of a market, in its color. */
     kind?: 'yes' | 'no';
@@ -35,6 +37,7 @@ export function Choice<Value extends string>({
               name={name}
               checked={one.value === value}
               disabled={one.disabled ?? false}
+              aria-label={one.spoken}
               onChange={() => onPick(one.value)}
             />
             <span>{one.text}</span>

@@ -129,6 +129,7 @@ test(`D36, small files: with any byte changed each is refused, or says the same`
     'track-record-keys.json': { publicKeys: ['abcd'] },
     'positions.json': { facts: [1, 22, 333] },
     'contradicted.json': { said: [{ market: 7, outcome: 'no', yesPayoutCents: 0 }] },
+    'market-states.json': { markets: [{ market: 7, status: 'closed', closesAtMs: null }] },
     'demo.json': { baseUrl: 'http://localhost:1', email: 'd@p.l', password: 'pw', key: 'svc_sk_x' },
     'demo/simulator.json': { seed: 1, firstStartMs: NOON_MS },
   };

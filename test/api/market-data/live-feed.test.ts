@@ -1,6 +1,8 @@
 /** A venue's prices, lateness and results through a whole server. */
+import path from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
+import { tempDir } from '../../engine/shard/engine-process.ts';
 import { KALSHI } from '../../feeds/live-venues.ts';
 import { json, restServer } from '../../feeds/rest-server.ts';
 import { longTest } from '../../long-test.ts';
@@ -94,5 +96,40 @@ test.serial(
     t.true(asked.every((path) => path.startsWith('/trade-api/v2/markets?tickers=')));
     const answer = await fetch(`${paperbook.adminUrl}/healthz`);
     t.false((await answer.text()).includes('I0'));
+  },
+);
+
+test.serial(
+  'T19: a market that its venue had closed is closed after a restart, before the venue is asked',
+  async (t) => {
+    let status: string | null = 'closed';
+    const waiting: (() => void)[] = [];
+    const rest = await restServer(t, (url) => (_, response, request) => {
+      const tickers = url.searchParams.get('tickers')!.split(',');
+      const answer = () => {
+        const markets = tickers.map((ticker) => {
+          return { ticker, status: ticker === 'I3' ? status : 'active', result: '' };
+        });
+        json({ markets })(url, response, request);
+      };
+      if (status === null) waiting.push(answer);
+      else answer();
+    });
+    const env = { PAPERBOOK_DATA_DIR: path.join(tempDir(t), 'data') };
+    const before = await setUp(t, env, `${rest.url}/trade-api/v2`);
+    await untilQuote(before.read(3), (text) => text.includes('market closed'));
+    await before.paperbook.close();
+
+    status = null;
+    const { venue, read, shows } = await setUp(t, env, `${rest.url}/trade-api/v2`);
+    await untilQuote(read(0), shows(45));
+    venue.move('I3', { bid: 41, ask: 46 });
+    venue.move('I0', { bid: 41, ask: 46 });
+    await untilQuote(read(0), shows(46));
+    const body = await read(3)();
+    t.true(body.includes('market closed') && !shows(46)(body), body);
+    status = 'active';
+    for (const answer of waiting) answer();
+    t.true(shows(46)(await untilQuote(read(3), shows(46))));
   },
 );

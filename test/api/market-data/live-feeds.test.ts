@@ -8,6 +8,8 @@ import { OPERATOR_SOURCE } from '../../../api/market-data/operator-results.ts';
 import { sharedTime, timeMemory } from '../../../api/market-data/shared-time.ts';
 import { ticksIn } from '../../../engine/format/codec.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
+import { POLYMARKET_US } from '../../feeds/live-venues.ts';
+import { json, restServer } from '../../feeds/rest-server.ts';
 import { until } from '../../feeds/until.ts';
 import { openVenue, snapshot } from '../../feeds/venue-server.ts';
 import { shareOf } from '../../model/seeds.ts';
@@ -36,6 +38,7 @@ async function setUp(t: ExecutionContext, over: Partial<LiveFeedsOptions> = {}) 
       games: ['g1'],
       settled: [],
     }),
+    closed: () => [],
     intake: {
       batch(bytes) {
         const batch = ticksIn(bytes);
@@ -131,6 +134,54 @@ test('W61: a venue that changes a game without end is heard as one that changes 
   t.true(games().every(({ game }) => game === 'g1'));
 });
 
+test("C8, D46, W61: on the feed's clock frames that arrive together count each at its own time", async (t) => {
+  const config = {
+    feeds: [] as LiveFeedsOptions['config']['feeds'],
+    clock: 'feed',
+    feedLagMaxMs: 2000,
+    feedQuietMs: 60_000,
+    settleOn: 'determined',
+  } as const;
+  const { venue, feeds, ticks } = await setUp(t, { config, nowMs: () => 0 });
+  config.feeds.push({ venue: 'venue_a', adapter: 'native', url: venue.url });
+  await feeds.start();
+  await until(() => ticks.some(({ kind }) => kind === 'quote'), 'a quote');
+  ticks.length = 0;
+  const hourMs = 3_600_000;
+  const status = (hours: number, value: string) => [hours * hourMs, 'status', value] as const;
+  const heartbeat = (hours: number) => [hours * hourMs, 'heartbeat', ''] as const;
+  const paused = [2, 4, 6, 8].flatMap((hours) => [
+    status(hours, 'paused'),
+    status(hours + 1, 'open'),
+  ]);
+  // What opens the market after four within a second waits until the second has passed.
+  const fast = ['paused', 'open', 'paused', 'open', 'paused', 'open'].map((value, at) => {
+    return [11 * hourMs + at, 'status', value] as const;
+  });
+  const frames = [heartbeat(1), ...paused, heartbeat(10), ...fast, heartbeat(12), heartbeat(13)];
+  const socket = venue.sockets[0]!;
+  for (const [at, [atMs, type, value]] of frames.entries()) {
+    const place = { seq: at + 2, type, at: new Date(atMs).toISOString() };
+    socket.send(JSON.stringify({ ...place, ...(value !== '' && { market: 'T1', status: value }) }));
+  }
+  await until(() => ticks.at(-1)?.atMs === 13 * hourMs, 'the last frame');
+  const told = ticks.map((tick) => {
+    return [tick.atMs, tick.kind, tick.kind === 'status' ? tick.status : ''] as const;
+  });
+  const of = (kind: string) => (each: readonly [number, string, string]) => each[1] === kind;
+  const statuses = told.filter(of('status'));
+  const late = statuses.pop()!;
+  t.deepEqual(statuses, frames.filter(of('status')).slice(0, -1));
+  // A machine that halts between the frames lets it wait less.
+  t.true(late[2] === 'open' && late[0] <= 12 * hourMs, `${late}`);
+  for (const each of frames.filter(of('heartbeat')).filter(([atMs]) => atMs !== late[0])) {
+    t.deepEqual(
+      told.find(([atMs]) => atMs === each[0]),
+      each,
+    );
+  }
+});
+
 test('W108: a venue that repeats its result after an operator has given another is heard', async (t) => {
   const { venue, feeds, bus, ticks } = await setUp(t);
   await feeds.start();
@@ -151,6 +202,31 @@ test('W108: a venue that repeats its result after an operator has given another 
   say();
   await until(() => results() === 2, 'the repetition');
   t.pass();
+});
+
+test('W106: a market that was closed before the thread began is not opened by its books', async (t) => {
+  const us = await POLYMARKET_US.open(t);
+  const rest = await restServer(t, () => json({ error: 'x' }, 404));
+  const statuses = async (restUrl?: string) => {
+    const feed = { venue: 'venue_a', adapter: 'polymarket_us', url: us.url } as const;
+    for (const market of ['T1', 'T2']) us.tops.set(market, { bid: 40, ask: 45 });
+    const { feeds, quotes, ticks } = await setUp(t, {
+      config: {
+        feeds: [{ ...feed, ...(restUrl === undefined ? {} : { restUrl }) }],
+        clock: 'wall',
+        feedLagMaxMs: 2000,
+        feedQuietMs: 60_000,
+        settleOn: 'determined',
+      },
+      closed: () => [0],
+    });
+    await feeds.start();
+    await until(() => quotes().length === 2, 'both books');
+    await feeds.close();
+    return ticks.flatMap((tick) => (tick.kind === 'status' ? `${tick.market} ${tick.status}` : []));
+  };
+  t.deepEqual(await statuses(rest.url), ['1 open']);
+  t.deepEqual(await statuses(), ['0 open', '1 open'], 'nobody else could open it');
 });
 
 test('W60: a feed thread that fails is started again, its quotes are lost, and operators see it', async (t) => {

@@ -5,17 +5,21 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { PassThrough } from 'node:stream';
 import {
   Client,
   InMemoryTransport,
   StreamableHTTPClientTransport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import test, { type ExecutionContext } from 'ava';
 import { createClient } from 'paperbook/client';
 import { callerOver } from '../../../api/cli/mcp.ts';
 import { fitted } from '../../../api/mcp/fitted.ts';
 import { mcpServer } from '../../../api/mcp/mcp-server.ts';
+import { MessageLines } from '../../../api/mcp/message-lines.ts';
 import { TOOLSETS, toolsFor } from '../../../api/mcp/tools.ts';
 import { apiRoutes } from '../../../api/operations/routes/api-routes.ts';
 import type { ServerContext } from '../../../api/operations/server-context.ts';
@@ -266,6 +270,49 @@ test('A181: a prompt leads to backtest, orders and scores, and is absent without
   t.deepEqual(prompts, []);
 });
 
+test('A197: a line that is no message gets an error, and what came before the end an answer', async (t) => {
+  const [input, output] = [new PassThrough(), new PassThrough()];
+  const lines = createInterface(output)[Symbol.asyncIterator]();
+  const next = async () => JSON.parse((await lines.next()).value);
+  const gone = Promise.withResolvers<void>();
+  const caller = {
+    call: async () => {
+      await gone.promise;
+      return { status: 200, body: '{"positions":[]}' };
+    },
+  };
+  const transport = new MessageLines(input, output);
+  const tools = toolsFor(apiRoutes({} as ServerContext), TOOLSETS, ['portfolio:read']);
+  serveStdio(() => mcpServer({ version: '1', tools, caller, caps: null }), { transport });
+  const refused = async (line: string, id: unknown, code: number) => {
+    input.write(`${line}\n`);
+    t.like(await next(), { jsonrpc: '2.0', id, error: { code } }, line.slice(0, 80));
+  };
+  await refused('hello', null, -32700);
+  await refused('{"jsonrpc":"2.0","id":7}', 7, -32600);
+  await refused('{"id":"a","method":"ping"}', 'a', -32600);
+  await refused('{"jsonrpc":"2.0","id":8,"method":"ping","params":5}', 8, -32600);
+  await refused('[{"jsonrpc":"2.0","id":1,"method":"ping"}]', null, -32600);
+  await refused('null', null, -32600);
+  await refused(`{"jsonrpc":"2.0","id":9,"method":"${'x'.repeat(2 ** 20)}"}`, null, -32600);
+  await refused('{"jsonrpc":"2.0","id":10,"method":"none"}', 10, -32601);
+  // An answer to nobody, a blank line, and two requests in one write, the last line without its end.
+  const call = { name: 'get_portfolio', arguments: {} };
+  const asked = [
+    '{"jsonrpc":"2.0","id":null,"error":{"code":1,"message":"no"}}',
+    '',
+    JSON.stringify({ jsonrpc: '2.0', id: 'slow', method: 'tools/call', params: call }),
+    '{"jsonrpc":"2.0","id":12,"method":"ping"}',
+  ];
+  input.end(asked.join('\n'));
+  t.deepEqual(await next(), { jsonrpc: '2.0', id: 12, result: {} });
+  gone.resolve();
+  const content = [{ type: 'text', text: '{"positions":[]}' }];
+  t.like(await next(), { id: 'slow', result: { content } });
+  await transport.closed;
+  t.pass();
+});
+
 test('U70, A179: over standard input, with caps for an order and for a day', async (t) => {
   const api = await startApi(t);
   const home = mkdtempSync(path.join(tmpdir(), 'paperbook-mcp-'));
@@ -292,6 +339,11 @@ test('U70, A179: over standard input, with caps for an order and for a day', asy
   };
   const reading = await start('--toolsets', 'markets,portfolio');
   t.deepEqual(await namesOf(reading), READS.slice(0, 10));
+  const refusal = new Promise<Error>((resolve) => {
+    reading.onerror = resolve;
+  });
+  await reading.transport!.send({ jsonrpc: '2.0', id: 'no-method' } as never);
+  t.regex((await refusal).message, /no-method.*-32600/);
   await reading.close();
 
   const caps = ['--trade', '--max-order-dollars', '20', '--max-day-dollars', '25'];

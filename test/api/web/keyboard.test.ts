@@ -50,7 +50,7 @@ longPageTest(
     await press(page, found.getByRole('link').first());
     const ticket = page.getByRole('region', { name: 'Order ticket' });
     // What Tab comes to is chosen, so that what is typed takes its place.
-    await type(page, ticket.getByLabel('Contracts'), '7');
+    await type(page, ticket.getByRole('textbox', { name: 'Contracts' }), '7');
     await ticket.getByText('Would fill now.').waitFor();
     // The price that is shown bounds it: where that has moved on, one presses again.
     const trade = async (button: RegExp, done: string) =>

@@ -66,7 +66,7 @@ async function isFocused(locator: Locator): Promise<boolean> {
 }
 
 pageTest(
-  'one opens a market from the list, sees its price live, previews a buy, places it, and sells it',
+  'U82: one opens a market from the list, sees its price live, previews a buy, places it, and sells it',
   onStage(async (t, stage) => {
     const { page } = await visit(t, stage, { expected: MAY_HAVE_MOVED });
     await signUp(page);
@@ -93,6 +93,10 @@ pageTest(
       (await preview.innerText())!,
       /10 at \d+¢\s+Cost\s+\$\d\.\d\d.*Payout if yes wins\s+\$10\.00/s,
     );
+    t.true(await ticket(page).getByRole('radio', { name: 'contracts' }).isChecked());
+    t.false(await ticket(page).getByRole('radio', { name: 'dollars' }).isChecked());
+    const described = await page.locator('button[type="submit"]').getAttribute('aria-describedby');
+    t.is(await preview.getAttribute('id'), described);
     // It is there for some seconds alone.
     const toast = page
       .locator('.toast')
@@ -170,7 +174,7 @@ longPageTest(
     await ticket(page).getByRole('radio', { name: 'At the price now' }).press('ArrowRight');
     const limit = ticket(page).getByLabel('Limit, ¢');
     await limit.fill('1');
-    await ticket(page).getByLabel('Contracts').fill('3');
+    await ticket(page).getByRole('textbox', { name: 'Contracts' }).fill('3');
     await ticket(page)
       .locator('.preview')
       .getByText('Would rest until its price is reached.')
@@ -204,7 +208,7 @@ longPageTest(
         () => false,
       );
     if (!cameDown) {
-      await ticket(page).getByLabel('Contracts').fill('4');
+      await ticket(page).getByRole('textbox', { name: 'Contracts' }).fill('4');
       await limit.fill('99');
       await place(page);
       await holdings(page)
@@ -243,7 +247,7 @@ longPageTest(
     await page.unroute(isPlacing);
     const again = page.waitForRequest((request) => isPlacing(new URL(request.url())));
     // What is typed meanwhile is another order, and not what is sent again.
-    await ticket(page).getByLabel('Contracts').fill('7');
+    await ticket(page).getByRole('textbox', { name: 'Contracts' }).fill('7');
     await result(page).getByRole('button', { name: 'Send it again' }).click();
     t.deepEqual((await again).postDataJSON(), sent.at(-1), 'the bound of before is its own, too');
     await result(page)
@@ -254,7 +258,7 @@ longPageTest(
     t.is(await rowsOf(positions(page)).count(), 1);
 
     // The same order again is meant: another one.
-    await ticket(page).getByLabel('Contracts').fill('10');
+    await ticket(page).getByRole('textbox', { name: 'Contracts' }).fill('10');
     await place(page);
     await result(page)
       .getByText(/^Bought 10/)
@@ -302,17 +306,19 @@ longPageTest(
     t.true(position!.entryCents! <= sent.at(-1).maxPriceCents);
 
     // Dollars are contracts at the price shown.
-    await ticket(page).getByRole('radio', { name: '$' }).check();
+    await ticket(page).getByRole('radio', { name: 'dollars' }).check();
     await ticket(page).getByRole('button', { name: '$100', exact: true }).click();
-    t.is(await ticket(page).getByLabel('Dollars').inputValue(), '100');
+    t.is(await ticket(page).getByRole('textbox', { name: 'Dollars' }).inputValue(), '100');
     const [, count] = /^Buy (\d+) yes/.exec(
       (await ticket(page).locator('button[type="submit"]').textContent())!,
     )!;
     t.true(Number(count) > 100);
-    await ticket(page).getByRole('radio', { name: '#' }).check();
+    await ticket(page).getByRole('radio', { name: 'contracts' }).check();
     await ticket(page).getByRole('button', { name: 'Max' }).click();
     await ticket(page).locator('.preview').waitFor();
-    t.true(Number(await ticket(page).getByLabel('Contracts').inputValue()) > 1000);
+    t.true(
+      Number(await ticket(page).getByRole('textbox', { name: 'Contracts' }).inputValue()) > 1000,
+    );
     await ticket(page).getByRole('button', { name: '10', exact: true }).click();
 
     // A bound of its own is what is sent.
@@ -388,7 +394,7 @@ longPageTest(
     t.true(await form.getByRole('radio', { name: 'Buy yes' }).isChecked());
     await form.getByText('More options').click();
     await form.getByRole('radio', { name: 'At my limit' }).check();
-    await form.getByLabel('Contracts').fill('1.5');
+    await form.getByRole('textbox', { name: 'Contracts' }).fill('1.5');
     await form.getByLabel('Limit, ¢').fill('');
     await form.getByLabel('Expires').fill('2020-01-01T10:00');
     await form.locator('button[type="submit"]').click();
@@ -415,12 +421,12 @@ longPageTest(
     const { users } = await admin(stage, 'GET', 'users');
     const { id } = users.find((user: { email: string }) => user.email === email);
     await admin(stage, 'PATCH', `users/${id}`, { plan: 'none' });
-    await ticket(page).getByLabel('Contracts').fill('11');
+    await ticket(page).getByRole('textbox', { name: 'Contracts' }).fill('11');
     await preview.getByText('Your account has none.').waitFor();
     await admin(stage, 'PATCH', `users/${id}`, { plan: 'basic' });
 
     await admin(stage, 'PUT', 'trading', { on: false });
-    await ticket(page).getByLabel('Contracts').fill('12');
+    await ticket(page).getByRole('textbox', { name: 'Contracts' }).fill('12');
     await preview.getByText('Trading is switched off').waitFor();
     await place(page);
     await result(page).getByText('Trading is switched off by the operator').waitFor();
@@ -431,7 +437,7 @@ longPageTest(
     await page.getByText('Venue data is off: the operator of this server').waitFor();
     await page.getByText('No prices are shown while venue data is off.').waitFor();
     t.is(await page.locator('.market-now .price:not(.is-none)').count(), 0);
-    await ticket(page).getByLabel('Contracts').fill('13');
+    await ticket(page).getByRole('textbox', { name: 'Contracts' }).fill('13');
     await preview.getByText('While venue data is off, prices and the preview are hidden').waitFor();
     await ticket(page).getByText('More options').click();
     await ticket(page).getByText('Empty: the price of the moment, which is hidden.').waitFor();

@@ -18,6 +18,7 @@ import { venueData } from '../../state/venue-data.ts';
 import { usePaceMs } from './pace.ts';
 
 type Props = {
+  id: string;
   /** Null: the ticket is not whole. */
   order: OrderBody | null;
   account: AccountId;
@@ -35,25 +36,33 @@ const ASKED_AGAIN_MS = 10_000;
 /** An answer of this age is not current: later ones have not arrived. */
 const OLD_MS = 25_000;
 
-export function PreviewBox({ order, account, quote, ...known }: Props) {
+export function PreviewBox({ id, order, account, quote, ...known }: Props) {
   usePreview(order, account, quote);
   const nowMs = useNow(1000);
   if (order === null) {
-    return <div class="preview is-empty">Fill in the order to see its preview.</div>;
+    return (
+      <div id={id} class="preview is-empty">
+        Fill in the order to see its preview.
+      </div>
+    );
   }
   const now = previewOf(order, account);
   if (now.state === 'failed') return <Refusal error={now.error} />;
   // A price of before the switch was turned off is shown no longer.
   const isHidden = venueData.value === false && isPriced(now, order);
   if (now.state === 'loading' || isHidden) {
-    return <div class="preview is-empty">Loading the preview…</div>;
+    return (
+      <div id={id} class="preview is-empty">
+        Loading the preview…
+      </div>
+    );
   }
   const { preview, atMs } = now.value;
   const sinceMs = Math.max(0, nowMs - atMs);
   const isOld = lostAtMs.value !== null || sinceMs > OLD_MS;
   const { sentence, kind, lines } = previewWords(order, preview, { ...known, sinceMs });
   return (
-    <div class={`preview is-${isOld ? 'old' : kind}`}>
+    <div id={id} class={`preview is-${isOld ? 'old' : kind}`}>
       {isOld && (
         <p>
           Not live. This is what the server said at{' '}

@@ -1,6 +1,6 @@
 /**
  * The fields of the ticket: the side and the amount, and folded away what most orders go without.
- * Rules U39, U40 (api/RULES.md).
+ * Rules U39, U40, U82 (api/RULES.md).
  */
 import { useState } from 'preact/hooks';
 import type { Position } from '../../../client/generated.js';
@@ -102,7 +102,7 @@ export function TicketFields(props: Props) {
 
 type Setting = Props & { set(change: Partial<Ticket>): void };
 
-/** How much: in contracts or dollars, typed or by a button. Rule U39. */
+/** How much: in contracts or dollars, typed or by a button. Rules U39, U82. */
 function Amount(props: Setting) {
   const { ticket, errors, cashDollars, onChange, set } = props;
   const priceCents = priceNow(props);
@@ -124,8 +124,8 @@ function Amount(props: Setting) {
         isLabelShown={false}
         value={unit}
         options={[
-          { value: 'contracts', text: '#' },
-          { value: 'dollars', text: '$' },
+          { value: 'contracts', text: '#', spoken: 'contracts' },
+          { value: 'dollars', text: '$', spoken: 'dollars' },
         ]}
         onPick={(next) => onChange(inUnit(ticket, next, priceCents))}
       />

@@ -1,5 +1,5 @@
-/** The order ticket: the order, its preview, and its outcome. Rules A121, U39 (api/RULES.md). */
-import { useRef, useState } from 'preact/hooks';
+/** The order ticket: the order, its preview, and its outcome. Rules A121, U39, U82 (api/RULES.md). */
+import { useId, useRef, useState } from 'preact/hooks';
 import type { Instrument, Position } from '../../../client/generated.js';
 import type { AccountId } from '../../state/account-id.ts';
 import { cents, counted, money, whole } from '../../state/format.ts';
@@ -35,6 +35,7 @@ type Props = {
 
 export function TicketForm({ instrument, quote, ticket: typed, isOpen, onChange, onClose }: Props) {
   const form = useRef<HTMLFormElement>(null);
+  const previewId = useId();
   const [isSubmitted, setSubmitted] = useState(false);
   const [isHalfDate, setHalfDate] = useState(false);
   const positions = positionsIn(typed.account, instrument.id);
@@ -95,6 +96,7 @@ export function TicketForm({ instrument, quote, ticket: typed, isOpen, onChange,
           onChange={change}
         />
         <PreviewBox
+          id={previewId}
           order={order}
           account={ticket.account}
           quote={quote}
@@ -104,6 +106,7 @@ export function TicketForm({ instrument, quote, ticket: typed, isOpen, onChange,
         />
         <button
           type="submit"
+          aria-describedby={previewId}
           class={`button primary${ticket.action === 'buy' ? ` is-${ticket.side}` : ''}`}
           disabled={state === 'sending' || bound.state === 'coming'}
         >

@@ -62,7 +62,7 @@ test('A202: once the server stops, a signature is refused and waits for nothing'
   });
 });
 
-test('A202: a request that is sent again is not verified again, but one of another path is', async (t) => {
+test('A202, J1: a request that is sent again is not verified again, one of another path is, and a handshake within its turn', async (t) => {
   const user = newUser({ email: 'signer@example.com', plan: 'basic' }, Date.now());
   const { publicKeyPem, signed } = makePair();
   const id = randomUUID() as Uuid;
@@ -83,24 +83,30 @@ test('A202: a request that is sent again is not verified again, but one of anoth
     },
   );
   const atMs = Date.now();
-  const send = (path: string, signature: string) => {
+  const ask = (path: string, signature: string, handshake: object | null) => {
     const headers: Record<string, string> = {
       'kalshi-access-key': id,
       'kalshi-access-timestamp': String(atMs),
       'kalshi-access-signature': signature,
     };
-    const http = { method: 'GET', path, header: (name: string) => headers[name] ?? '' };
+    const header = (name: string) => headers[name] ?? '';
+    const http = { method: 'GET', path, handshake, header };
     return signatures.callerOf(http as unknown as HttpContext);
   };
+  const send = async (path: string, signature: string) => ask(path, signature, null);
   const signature = signed(`${atMs}GET/one`);
   t.is((await send('/one', signature))?.user.id, user.id);
   t.is((await send('/one', signature))?.user.id, user.id);
   t.is(asked, 1);
-  await t.throwsAsync(send('/two', signature)!, { message: 'INCORRECT_API_KEY_SIGNATURE' });
+  await t.throwsAsync(send('/two', signature), { message: 'INCORRECT_API_KEY_SIGNATURE' });
   t.is(asked, 2);
   // One that was refused is verified each time.
-  await t.throwsAsync(send('/two', signature)!, { message: 'INCORRECT_API_KEY_SIGNATURE' });
+  await t.throwsAsync(send('/two', signature), { message: 'INCORRECT_API_KEY_SIGNATURE' });
   t.is(asked, 3);
   t.is((await send('/one', signature))?.user.id, user.id);
+  t.is(asked, 3);
+  // J1: of a handshake it is known within the turn.
+  t.like(ask('/one', signature, {}), { user: { id: user.id } });
+  t.throws(() => ask('/two', signature, {}), { message: 'INCORRECT_API_KEY_SIGNATURE' });
   t.is(asked, 3);
 });
