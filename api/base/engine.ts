@@ -74,7 +74,13 @@ export interface Engine {
   statuses(): ShardStatus[];
 }
 
-export type AccountRequest = AdjustCash | ResetAccount | SetPrivacy | AccountQuery | SettledQuery;
+export type AccountRequest =
+  | AdjustCash
+  | ResetAccount
+  | SetPrivacy
+  | TagTrade
+  | AccountQuery
+  | SettledQuery;
 
 export type OrderConnections = {
   /** Called before any order of the connection is placed. */

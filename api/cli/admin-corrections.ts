@@ -73,7 +73,7 @@ function addMarkCommand(admin: Command): void {
   )
     .option('--parlay <id>', 'the parlay, a uuid')
     .option('--combine', 'the trade is part of a Combine')
-    .option('--user <userId>', 'owner of the trade, needed if the trade is over')
+    .option('--user <userId>', 'account of the trade; finds a trade that is over at once')
     .action(async (tradeId: string, options: MarkFlags) => {
       const { parlay: parlayId, combine, user: userId } = options;
       if (parlayId === undefined && combine === undefined) {

@@ -141,6 +141,10 @@ class RecordedCatalog {
     return new Map();
   }
 
+  untold(): ReadonlySet<string> {
+    return new Set();
+  }
+
   watchedMarkets(venue: Venue): string[] {
     const known = this.#markets.get(venue) ?? new Set();
     for (const market of listedMarkets(this.#current, venue)) known.add(market);

@@ -2,7 +2,7 @@
  * A typed client of the API, for programs and for the `paperbook` commands. Types and calls are
  * generated from the API's own description (`npm run client`); this is how they are set up.
  */
-import { ConnectionLostError, RefusedError, refusalOf } from './errors.js';
+import { addressAt, ConnectionLostError, RefusedError, refusalOf } from './errors.js';
 import { createClient as createGenerated, OPERATIONS } from './generated.js';
 import { Stream } from './stream.js';
 import { streamParts } from './stream-parts.js';
@@ -37,8 +37,8 @@ export function createClient({ baseUrl, credential, retries = 0, timeoutMs, }) {
         clientHeader: false,
         timeout,
         retry: { retries, retryDelay: FIRST_RETRY_MS, retryOn: mayRetry },
-        // No server of this API redirects, so a redirect would only send secrets elsewhere.
-        fetch: (url, init) => fetch(url, { ...init, redirect: 'error' }),
+        // The cookie of a page is for its own origin.
+        fetch: credential === undefined ? fetchThere : fetchAtLeader,
         onError: ({ status, statusText, body }) => refusalOf(status, statusText, body),
     });
     const stream = (options = {}) => {
@@ -46,6 +46,28 @@ export function createClient({ baseUrl, credential, retries = 0, timeoutMs, }) {
     };
     return Object.assign(calls, iteratorsOf(calls), { stream });
 }
+/** No server of this API redirects, so a redirect would only send secrets elsewhere. */
+const fetchThere = (url, init) => fetch(url, { ...init, redirect: 'error' });
+/**
+ * If the answer names the node of a cluster that takes the call, asks that node in its place, once.
+ * Such a refusal says that nothing was done. Rule U91 (api/RULES.md).
+ */
+const fetchAtLeader = async (url, init) => {
+    const response = await fetchThere(url, init);
+    const { status, statusText } = response;
+    if (status !== 503)
+        return response;
+    const refusal = refusalOf(status, statusText, await response
+        .clone()
+        .json()
+        .catch(() => null));
+    const leader = refusal instanceof RefusedError ? refusal.leader : null;
+    const there = leader === null ? null : addressAt(leader, new URL(response.url));
+    if (there === null)
+        return response;
+    await response.body?.cancel();
+    return await fetchThere(there.href, init);
+};
 function iteratorsOf(calls) {
     const named = Object.entries(ROWS).map(([name, field]) => {
         const call = calls[name];

@@ -2,7 +2,7 @@
  * A typed client of the API, for programs and for the `paperbook` commands. Types and calls are
  * generated from the API's own description (`npm run client`); this is how they are set up.
  */
-import { ConnectionLostError, RefusedError, refusalOf } from './errors.ts';
+import { addressAt, ConnectionLostError, RefusedError, refusalOf } from './errors.ts';
 import type {
   ClientConfig,
   Client as GeneratedClient,
@@ -112,8 +112,8 @@ export function createClient({
     clientHeader: false,
     timeout,
     retry: { retries, retryDelay: FIRST_RETRY_MS, retryOn: mayRetry },
-    // No server of this API redirects, so a redirect would only send secrets elsewhere.
-    fetch: (url, init) => fetch(url, { ...init, redirect: 'error' }),
+    // The cookie of a page is for its own origin.
+    fetch: credential === undefined ? fetchThere : fetchAtLeader,
     onError: ({ status, statusText, body }) => refusalOf(status, statusText, body),
   });
   const stream = (options: StreamOptions = {}) => {
@@ -121,6 +121,34 @@ export function createClient({
   };
   return Object.assign(calls, iteratorsOf(calls), { stream });
 }
+
+type Fetch = NonNullable<ClientConfig['fetch']>;
+
+/** No server of this API redirects, so a redirect would only send secrets elsewhere. */
+const fetchThere: Fetch = (url, init) => fetch(url, { ...init, redirect: 'error' });
+
+/**
+ * If the answer names the node of a cluster that takes the call, asks that node in its place, once.
+ * Such a refusal says that nothing was done. Rule U91 (api/RULES.md).
+ */
+const fetchAtLeader: Fetch = async (url, init) => {
+  const response = await fetchThere(url, init);
+  const { status, statusText } = response;
+  if (status !== 503) return response;
+  const refusal = refusalOf(
+    status,
+    statusText,
+    await response
+      .clone()
+      .json()
+      .catch(() => null),
+  );
+  const leader = refusal instanceof RefusedError ? refusal.leader : null;
+  const there = leader === null ? null : addressAt(leader, new URL(response.url));
+  if (there === null) return response;
+  await response.body?.cancel();
+  return await fetchThere(there.href, init);
+};
 
 type Page = { [field: string]: unknown };
 type AnyInput = { query?: Record<string, unknown> };

@@ -23,3 +23,8 @@ export declare class ConnectionLostError extends Error {
 }
 /** The server's refusal, or the failure of a proxy in between. */
 export declare function refusalOf(status: number, statusText: string, body: unknown): Error;
+/**
+ * The same address at the node that a refusal names; null: it is no address for what is sent to `own`,
+ * since a credential that was sent over TLS is not sent without. Rules U90, U91 (api/RULES.md).
+ */
+export declare function addressAt(node: string, own: URL): URL | null;

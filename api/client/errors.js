@@ -41,3 +41,15 @@ export function refusalOf(status, statusText, body) {
     const leader = typeof named === 'string' ? named : null;
     return new RefusedError(status, code, String(message), waitSeconds, leader);
 }
+/**
+ * The same address at the node that a refusal names; null: it is no address for what is sent to `own`,
+ * since a credential that was sent over TLS is not sent without. Rules U90, U91 (api/RULES.md).
+ */
+export function addressAt(node, own) {
+    if (!URL.canParse(node))
+        return null;
+    const { protocol, host } = new URL(node);
+    if (protocol !== 'https:' && (protocol !== own.protocol || protocol !== 'http:'))
+        return null;
+    return new URL(own.pathname + own.search, `${protocol}//${host}`);
+}

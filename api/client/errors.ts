@@ -53,3 +53,14 @@ export function refusalOf(status: number, statusText: string, body: unknown): Er
   const leader = typeof named === 'string' ? named : null;
   return new RefusedError(status, code as ErrorCode, String(message), waitSeconds, leader);
 }
+
+/**
+ * The same address at the node that a refusal names; null: it is no address for what is sent to `own`,
+ * since a credential that was sent over TLS is not sent without. Rules U90, U91 (api/RULES.md).
+ */
+export function addressAt(node: string, own: URL): URL | null {
+  if (!URL.canParse(node)) return null;
+  const { protocol, host } = new URL(node);
+  if (protocol !== 'https:' && (protocol !== own.protocol || protocol !== 'http:')) return null;
+  return new URL(own.pathname + own.search, `${protocol}//${host}`);
+}

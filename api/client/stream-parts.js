@@ -1,5 +1,5 @@
 /** How a stream reaches its server: address, credential, and why a handshake is refused. Rule J1 (api/RULES.md). */
-import { refusalOf } from './errors.js';
+import { addressAt, refusalOf } from './errors.js';
 const ID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 const HEARTBEAT_MS = 5000;
 const FIRST_PAUSE_MS = 250;
@@ -24,13 +24,8 @@ export function streamParts({ baseUrl, credential, timeoutMs }, options) {
             if (node === null)
                 return socketUrl(address);
             // The cookie of a page is for its own origin.
-            if (credential === undefined || !URL.canParse(node))
-                return null;
-            const { protocol } = new URL(node);
-            // A credential that was sent over TLS is not sent without.
-            if (protocol !== 'https:' && protocol !== address.protocol)
-                return null;
-            return socketUrl(new URL(address.pathname, node));
+            const there = credential === undefined ? null : addressAt(node, address);
+            return there === null ? null : socketUrl(there);
         },
         socketClass: given,
         headers: async () => {

@@ -1,5 +1,5 @@
 /** How a stream reaches its server: address, credential, and why a handshake is refused. Rule J1 (api/RULES.md). */
-import { refusalOf } from './errors.ts';
+import { addressAt, refusalOf } from './errors.ts';
 import type { LinkOptions } from './stream-link.ts';
 import type { StreamOptions, StreamSocketClass } from './stream-types.ts';
 
@@ -39,11 +39,8 @@ export function streamParts(
     urlAt: (node) => {
       if (node === null) return socketUrl(address);
       // The cookie of a page is for its own origin.
-      if (credential === undefined || !URL.canParse(node)) return null;
-      const { protocol } = new URL(node);
-      // A credential that was sent over TLS is not sent without.
-      if (protocol !== 'https:' && protocol !== address.protocol) return null;
-      return socketUrl(new URL(address.pathname, node));
+      const there = credential === undefined ? null : addressAt(node, address);
+      return there === null ? null : socketUrl(there);
     },
     socketClass: given as StreamSocketClass,
     headers: async () => {

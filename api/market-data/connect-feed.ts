@@ -15,8 +15,6 @@ import type { Log } from '../base/logger.ts';
 import { ConfigError } from '../config/config.ts';
 import { type FeedConfig, isInTheClear } from '../config/settings.ts';
 
-const NONE: ReadonlySet<string> = new Set();
-
 type FeedParts = {
   ingest: Ingest;
   /** Which markets of a venue to subscribe to, and which of them should have a quote. */
@@ -25,8 +23,7 @@ type FeedParts = {
     awaitsQuote(venue: Venue, market: string): boolean;
     held(venue: Venue): ReadonlyMap<string, boolean>;
     unheld(venue: Venue): ReadonlyMap<string, boolean>;
-    /** Left out: nobody but their venues gives results. */
-    given?(venue: Venue): ReadonlySet<string>;
+    untold(venue: Venue): ReadonlySet<string>;
   };
   /** The venues of which some entry has a REST API. */
   askedVenues: ReadonlySet<Venue>;
@@ -72,7 +69,7 @@ export function connectFeed(feed: FeedConfig, entry: number, parts: FeedParts): 
     awaitsQuote: (market) => parts.catalog.awaitsQuote(venue, market),
     held: () => parts.catalog.held(venue),
     unheld: () => parts.catalog.unheld(venue),
-    given: () => parts.catalog.given?.(venue) ?? NONE,
+    untold: () => parts.catalog.untold(venue),
     othersAsk: restUrl === null && parts.askedVenues.has(venue),
     words: parts.words(venue),
     newUnquoted: () => parts.quoting.unquotedOf(venue, entry),

@@ -13,6 +13,7 @@ import type { Feed } from '../../feeds/connection/feed.ts';
 import { ChangedQuotes } from '../../feeds/ingest/changed-quotes.ts';
 import { ChangedStates } from '../../feeds/ingest/changed-states.ts';
 import { createIngest } from '../../feeds/ingest/ingest.ts';
+import { ToldResults } from '../../feeds/ingest/told-results.ts';
 import type { Log } from '../base/logger.ts';
 import { connectFeed } from './connect-feed.ts';
 import type { FeedThreadInput, FromFeedThread, ToFeedThread } from './feed-thread-messages.ts';
@@ -37,8 +38,9 @@ class FeedThread {
 
   constructor(input: FeedThreadInput) {
     const { feeds, markets, depth, levels, settleOn, isFeedClock, lagMaxMs, quietMs } = input;
-    this.#markets = new WatchedMarkets(markets);
-    this.#batches = new TickBatches(new Endpoint(input.channel, 'caller'));
+    const told = new ToldResults();
+    this.#markets = new WatchedMarkets(markets, told);
+    this.#batches = new TickBatches(new Endpoint(input.channel, 'caller'), isFeedClock);
     this.#changed = new ChangedQuotes(this.#batches.add);
     const sharedClock = sharedTime(input.time, isFeedClock);
     const time = isFeedClock ? new FeedTime(sharedClock.nowMs) : sharedClock;
@@ -50,16 +52,22 @@ class FeedThread {
     const ingest = createIngest({
       // On the feed's clock a live frame moves the time, so it carries the wall's and cannot be
       // late.
-      ...(time instanceof FeedTime ? { timeOf: time.of } : { lagMaxMs }),
+      ...(time instanceof FeedTime ? { timeOf: (atMs) => this.#timeOf(time, atMs) } : { lagMaxMs }),
       marketNumber: (venue, market) => this.#markets.marketNumber(venue, market),
       isGame: (slug) => this.#markets.isGame(slug),
       closed: input.closed.filter(isAsked),
       sink: (tick) => this.#take(tick),
       quoteSink: this.#changed.takeQuote,
       levels,
+      told,
       log: ({ reason, detail }) => LOG.warn({ reason, detail }, 'feed input not used'),
     });
-    this.#states = new ChangedStates({ sink: this.#changed.take, nowMs: time.nowMs });
+    this.#states = new ChangedStates({
+      sink: this.#changed.take,
+      nowMs: time.nowMs,
+      // A second of the feed's clock may be less than one here, or more.
+      ...(isFeedClock && { steadyMs: () => performance.now() + time.nowMs() }),
+    });
     let sources = input.firstSource;
     const newSource = () => {
       sources += 2;
@@ -117,6 +125,13 @@ class FeedThread {
       default:
         message satisfies never;
     }
+  }
+
+  /** A state that has waited is passed on before the frame that moves the time past its wait. */
+  #timeOf(time: FeedTime, venueAtMs: EpochMs | null): EpochMs {
+    const atMs = time.of(venueAtMs);
+    this.#states.advance();
+    return atMs;
   }
 
   #take(tick: Tick): void {

@@ -4,7 +4,7 @@
  * newest quote of a market replaces the waiting one. Rules D7, D46 (engine/RULES.md).
  */
 
-import type { SourceNumber } from '../../engine/base/units.ts';
+import type { EpochMs, SourceNumber } from '../../engine/base/units.ts';
 import { ByteWriter } from '../../engine/format/bytes.ts';
 import { writeMessage } from '../../engine/format/codec.ts';
 import { beginFrame, endFrame } from '../../engine/format/frame.ts';
@@ -27,22 +27,29 @@ export class TickBatches {
   /** Ticks of the batch that is being packed: kept as bytes, no object outlives its frame. */
   #packed = 0;
   #start = 0;
+  readonly #isFeedClock: boolean;
   /**
    * The last heartbeat of each connection. They leave after the ticks, and none is lost in a flood.
    */
   readonly #heartbeats = new Map<SourceNumber, HeartbeatTick>();
+  /** The time of the newest waiting heartbeat. */
+  #heardMs: EpochMs = 0;
   readonly #writer = new ByteWriter();
   #isScheduled = false;
 
-  constructor(end: Endpoint) {
+  /** `isFeedClock`: hours can pass within a turn, and each heartbeat ends a silence in its place. */
+  constructor(end: Endpoint, isFeedClock: boolean) {
     this.#end = end;
+    this.#isFeedClock = isFeedClock;
     void this.#followRoom();
   }
 
   readonly add = (tick: Tick): void => {
-    if (tick.kind === 'heartbeat') this.#heartbeats.set(tick.source, tick);
-    else if (this.#end.isFull) this.#queue.addTick(tick);
-    else this.#pack(tick);
+    if (this.#isFeedClock && tick.atMs > this.#heardMs) this.#placeHeartbeats();
+    if (tick.kind === 'heartbeat') {
+      this.#heartbeats.set(tick.source, tick);
+      this.#heardMs = tick.atMs;
+    } else this.#place(tick);
     if (this.#isScheduled) return;
     this.#isScheduled = true;
     setImmediate(() => {
@@ -65,6 +72,16 @@ export class TickBatches {
     this.#heartbeats.clear();
     this.#send();
     return !this.#end.isFull;
+  }
+
+  #place(tick: Tick): void {
+    if (this.#end.isFull) this.#queue.addTick(tick);
+    else this.#pack(tick);
+  }
+
+  #placeHeartbeats(): void {
+    for (const tick of this.#heartbeats.values()) this.#place(tick);
+    this.#heartbeats.clear();
   }
 
   /** A full batch leaves at once. */

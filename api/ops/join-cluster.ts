@@ -1,6 +1,6 @@
 /**
  * Joins the cluster of the settings. Without one this file is not loaded. Rules N101, N110, N130, N160
- * (engine/RULES.md).
+ * (engine/RULES.md), O48 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import type { Uuid } from '../../engine/base/units.ts';
@@ -14,6 +14,7 @@ import { NodePresence } from '../../engine/replication/node-presence.ts';
 import { Replicator } from '../../engine/replication/replicator.ts';
 import { ClusterSecrets } from '../../engine/replication/secrets.ts';
 import type { MakeReplicator } from '../../engine/shard/callers/shard-client.ts';
+import type { ShardStatus } from '../../engine/shard/callers/shard-status.ts';
 import type { CleanupStack } from '../base/cleanup-stack.ts';
 import type { Log } from '../base/logger.ts';
 import type { ClusterConfig } from '../config/settings.ts';
@@ -24,6 +25,7 @@ import { SharedKeys } from './shared-keys.ts';
 
 /** A start waits so long for etcd, and for a leader, which may start at the same time. */
 const JOIN_MAX_MS = 20_000;
+const LOOKS_EVERY_MS = 200;
 const SECRET_BYTES_MIN = 16;
 
 type Joining = {
@@ -38,6 +40,8 @@ type Joining = {
 };
 
 export type JoinedCluster = {
+  /** What opens the shards, for a bounded time. */
+  openInTime: typeof openInTime;
   replicator: MakeReplicator;
   watch: ClusterWatch;
   sharedKeys: SharedKeys;
@@ -80,6 +84,7 @@ export async function joinOf(
   stack.add(() => control.close());
   await readyInTime(control);
   return {
+    openInTime,
     replicator: (shard, changed) => new Replicator(settings, shard, log, changed),
     watch: new ClusterWatch(settings, log),
     sharedKeys,
@@ -92,7 +97,8 @@ function presenceOf(
   applied: number,
 ): NodePresence {
   const self = { node, address };
-  return new NodePresence({ etcd, cluster, self, leaseSeconds, steadyMs }, applied);
+  const givesUpAfterMs = JOIN_MAX_MS;
+  return new NodePresence({ etcd, cluster, self, leaseSeconds, steadyMs, givesUpAfterMs }, applied);
 }
 
 async function join<T>(ask: () => Promise<T>): Promise<T> {
@@ -103,7 +109,7 @@ async function join<T>(ask: () => Promise<T>): Promise<T> {
     } catch (error) {
       const isWaiting = error instanceof EtcdFailure && performance.now() < untilMs;
       if (!isWaiting) throw new Error(`PAPERBOOK_CLUSTER: ${(error as Error).message}`);
-      await new Promise((resolve) => setTimeout(resolve, 200));
+      await new Promise((resolve) => setTimeout(resolve, LOOKS_EVERY_MS));
     }
   }
 }
@@ -116,6 +122,32 @@ async function readyInTime(control: ControlReplica): Promise<void> {
   if (first !== 'late') return;
   const why = control.problems().join('; ') || 'no node leads the control data';
   throw new Error(`PAPERBOOK_CLUSTER: ${why}`);
+}
+
+/**
+ * What opens the shards, unless etcd does not answer one of them for so long. Rejects with one clear
+ * line for the operator then.
+ */
+export async function openInTime<T>(
+  opening: Promise<T>,
+  statuses: () => readonly Pick<ShardStatus, 'state' | 'problem'>[],
+  nowMs = () => performance.now(),
+): Promise<T> {
+  const { promise: late, reject } = Promise.withResolvers<never>();
+  let sinceMs: number | null = null;
+  const look = () => {
+    const found = statuses();
+    const shard = found.findIndex(({ state, problem }) => state === 'opening' && problem !== null);
+    sinceMs = shard === -1 ? null : (sinceMs ?? nowMs());
+    if (sinceMs === null || nowMs() - sinceMs <= JOIN_MAX_MS) return;
+    reject(new Error(`PAPERBOOK_CLUSTER: shard ${shard}: ${found[shard]!.problem}`));
+  };
+  const timer = setInterval(look, LOOKS_EVERY_MS);
+  try {
+    return await Promise.race([opening, late]);
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** Throws an error for the operator. */

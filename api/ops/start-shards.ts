@@ -96,7 +96,8 @@ export async function startShards(parts: ShardParts): Promise<StartedShards> {
     log,
   });
   stack.add(() => engine.close());
-  const reports = await engine.open();
+  const opening = engine.open();
+  const reports = await (joined?.openInTime(opening, statuses) ?? opening);
   positions.follow();
   const further = { shards: engine, ends, time, queueDepthMax: QUEUE_DEPTH_MAX };
   return {

@@ -43,6 +43,8 @@ const POLL_MS = 20;
 const HEAR_EVERY_MS = 250;
 const WORDS_AT_ONCE = 100;
 const SUBJECT = 'the control data';
+/** Of a record that may be stored: whoever leads next knows. Rule O47 (api/RULES.md). */
+const OUTCOME_UNKNOWN = new NotLeader(null, SUBJECT);
 
 export class ControlReplica {
   readonly #options: ControlReplicaOptions;
@@ -106,7 +108,7 @@ export class ControlReplica {
     } catch (error) {
       if (!(error instanceof Deposed)) throw error;
       this.#depose(error.message);
-      throw this.#notLeader;
+      throw OUTCOME_UNKNOWN;
     }
     lead.last = { number, checksum: checksumOf(payload) };
     return lead.last;

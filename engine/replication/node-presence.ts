@@ -20,6 +20,8 @@ export type NodePresenceOptions = {
   leaseSeconds: number;
   /** Milliseconds of a clock that nobody sets. */
   steadyMs(): number;
+  /** If etcd does not answer for so long before it has the name, it gives up; left out: never. */
+  givesUpAfterMs?: number;
 };
 
 const AFTER_FAILURE_MS = 100;
@@ -56,6 +58,8 @@ export class NodePresence {
   #asked: string | null = null;
   /** Since then another server has been seen to have the key; null: none has it. */
   #takenSinceMs: number | null = null;
+  /** Since then etcd has not answered; null: it answers. */
+  #failingSinceMs: number | null = null;
   readonly #entered = Promise.withResolvers<void>();
   #hasEntered = false;
   /** The value of its key; null: it has none. */
@@ -75,7 +79,10 @@ export class NodePresence {
     this.#done = this.#run();
   }
 
-  /** Resolves once this server has the name of its node; rejects with `NameTaken`. */
+  /**
+   * Resolves once this server has the name of its node; rejects with `NameTaken`, and with the
+   * `EtcdFailure` that it has given up for.
+   */
   get entered(): Promise<void> {
     return this.#entered.promise;
   }
@@ -109,12 +116,14 @@ export class NodePresence {
         if (this.#lease === null) await this.#enter();
         else await this.#renew();
         await this.#show();
+        this.#failingSinceMs = null;
         const isShown = this.#lease !== null && this.#text() === this.#shown;
         if (!isShown && this.#takenSinceMs === null) continue;
         waitMs = isShown ? renewalEveryMs(this.#options.leaseSeconds) : AFTER_FAILURE_MS;
       } catch (error) {
         if (error instanceof NameTaken) return this.#nameTaken(error);
         ignoreFailure(error);
+        if (this.#isGivenUp()) return this.#entered.reject(error);
         // Leases may last longer after it.
         this.#takenSinceMs = null;
         waitMs = AFTER_FAILURE_MS;
@@ -161,6 +170,12 @@ export class NodePresence {
   #nameTaken(error: NameTaken): void {
     if (this.#hasEntered) throw error;
     this.#entered.reject(error);
+  }
+
+  #isGivenUp(): boolean {
+    const { steadyMs, givesUpAfterMs = Number.POSITIVE_INFINITY } = this.#options;
+    this.#failingSinceMs ??= steadyMs();
+    return !this.#hasEntered && steadyMs() - this.#failingSinceMs > givesUpAfterMs;
   }
 
   /** Throws `NameTaken` once the server that has the name has renewed its lease. */

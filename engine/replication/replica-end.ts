@@ -7,7 +7,7 @@ import { Bell } from '../ring/bell.ts';
 import { type ChannelMemory, Endpoint } from '../ring/endpoint.ts';
 import { Deposed } from '../threads/unavailable.ts';
 import { Lease } from './lease.ts';
-import { OnDisk } from './on-disk.ts';
+import { LogPlace } from './log-place.ts';
 import { bodyOf, FRAME, frameOf, lastRecordBytes } from './replica-frames.ts';
 import {
   checksumOf,
@@ -18,22 +18,22 @@ import {
 } from './replicated-record.ts';
 import { OtherLog } from './shard-replica.ts';
 
-/** What a shard's thread and its replicator share: one pair of rings, the lease, an `OnDisk`. */
+/** What a shard's thread and its replicator share: one pair of rings, the lease, a `LogPlace`. */
 export type ReplicaMemory = {
   channel: ChannelMemory;
   lease: SharedArrayBuffer;
-  onDisk: SharedArrayBuffer;
+  place: SharedArrayBuffer;
 };
 
 export class ReplicaEnd {
   readonly #end: Endpoint;
   readonly #bell: Bell;
   readonly #lease: Lease;
-  readonly #onDisk: OnDisk;
+  readonly #place: LogPlace;
   #isStopped = false;
 
-  constructor({ channel, lease, onDisk }: ReplicaMemory) {
-    this.#onDisk = new OnDisk(onDisk);
+  constructor({ channel, lease, place }: ReplicaMemory) {
+    this.#place = new LogPlace(place);
     this.#end = new Endpoint(channel, 'shard');
     this.#bell = new Bell(channel.shardBell);
     this.#lease = new Lease(lease);
@@ -72,9 +72,9 @@ export class ReplicaEnd {
     this.#ask(frameOf(FRAME.append, writeStored({ ...record, ...rest })));
   }
 
-  /** The log's disk has the facts up to this one for certain. */
-  noteOnDisk(number: number): void {
-    this.#onDisk.note(number);
+  /** The last fact of the shard's log, and the last one that its disk has for certain. */
+  notePlace(applied: number, onDisk: number): void {
+    this.#place.note(applied, onDisk);
   }
 
   /** After the last record: another node may lead. Throws `Deposed` if this one shall follow it. */

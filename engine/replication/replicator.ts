@@ -8,7 +8,7 @@ import { SupervisedWorker } from '../threads/supervised-worker.ts';
 import { Unavailable } from '../threads/unavailable.ts';
 import { workerUrl } from '../threads/worker-url.ts';
 import { Lease } from './lease.ts';
-import { OnDisk } from './on-disk.ts';
+import { LogPlace } from './log-place.ts';
 import type { ReplicaMemory } from './replica-end.ts';
 import { type ClusterSettings, type ReplicaState, UNKNOWN_REPLICA } from './shard-replica.ts';
 import type { FromReplicator, ReplicatorData, ToReplicator } from './worker.ts';
@@ -59,7 +59,7 @@ export class Replicator {
     this.#memory = {
       channel: channelMemory(),
       lease: new Lease().memory,
-      onDisk: new OnDisk().memory,
+      place: new LogPlace().memory,
     };
     this.#state = UNKNOWN_REPLICA;
     if (this.#thread.starts === 0) this.#thread.start();

@@ -49,6 +49,11 @@ export type ShardReplicaOptions = {
   waitMs: number;
   /** Milliseconds of a clock that nobody sets; the same in all threads. */
   steadyMs(): number;
+  /**
+   * The last fact that the log of this node has. Left out: that of the last record that `take` has
+   * resolved for.
+   */
+  applied?(): number;
   /** The lease holds until this moment of that clock; called whenever it is renewed. */
   renewed(untilMs: number): void;
   /** What is known of the cluster has changed. */
@@ -59,7 +64,7 @@ export type ReplicaState = {
   role: 'following' | 'leading';
   /** Null: none leads. */
   leader: ClusterNode | null;
-  /** Every record of the cluster was taken here, when it was last asked. */
+  /** This node has applied every record of the cluster, when that was last asked. */
   isCaughtUp: boolean;
   /** Why the cluster cannot be asked now; null: it can. */
   problem: string | null;
@@ -74,6 +79,7 @@ export const UNKNOWN_REPLICA: ReplicaState = {
 /** How often a follower asks for records, and how long after a failure it asks again. */
 const POLL_MS = 50;
 const AFTER_FAILURE_MS = 100;
+const APPLIED_EVERY_MS = 5;
 const RECORDS_AT_ONCE = 16;
 /** etcd takes 1.5 MiB a request, in base64 or not. */
 export const PART_BYTES = 2 ** 20;
@@ -126,7 +132,7 @@ export class ShardReplica {
     while (!this.#isEnded) {
       try {
         const look = await this.#takeRecords(take);
-        if (!look.isWhole) continue;
+        if (!look.isWhole || !(await this.#isApplied())) continue;
         await this.#answerMove(look.move);
         if (look.leader === null && this.#mayLead(look.move) && (await this.#takeLead(take))) {
           return true;
@@ -240,8 +246,20 @@ export class ShardReplica {
     const isWhole = records.length < RECORDS_AT_ONCE;
     if (isWhole) checkEnd(this.#last, head);
     const leader = leaderAt === undefined ? null : leaderOf(leaderAt);
-    this.#set({ leader: leader?.who ?? null, isCaughtUp: isWhole, problem: null });
+    this.#set({ leader: leader?.who ?? null, problem: null });
+    if (!isWhole) this.#set({ isCaughtUp: false });
     return { head, leader, isWhole, move: move ?? null };
+  }
+
+  /** Whether this node has applied what it has taken. It is waited for, but not for long. */
+  async #isApplied(): Promise<boolean> {
+    const { applied = () => this.#last.number } = this.#options;
+    const isCaughtUp = () => applied() >= this.#last.number;
+    for (let ms = 0; ms < POLL_MS && !isCaughtUp() && !this.#isEnded; ms += APPLIED_EVERY_MS) {
+      await sleep(APPLIED_EVERY_MS);
+    }
+    this.#set({ isCaughtUp: isCaughtUp() });
+    return this.#state.isCaughtUp;
   }
 
   /** Else a node with less than others might lead. Throws `ClusterLost`. */

@@ -9,7 +9,7 @@ import { Deposed } from '../threads/unavailable.ts';
 import { EtcdClient } from './etcd-client.ts';
 import { Lease, steadyMs } from './lease.ts';
 import { LogKeeper } from './log-keeper.ts';
-import { OnDisk } from './on-disk.ts';
+import { LogPlace } from './log-place.ts';
 import type { ReplicaMemory } from './replica-end.ts';
 import { bodyOf, FRAME, frameOf, readLastRecord } from './replica-frames.ts';
 import { readStored, writeStored } from './replicated-record.ts';
@@ -44,16 +44,16 @@ const say = (message: FromReplicator) => port.postMessage(message);
 class Session {
   readonly #end: Endpoint;
   readonly #lease: Lease;
-  readonly #onDisk: OnDisk;
+  readonly #place: LogPlace;
   readonly #keeping: AbortController = new AbortController();
   #replica: ShardReplica | null = null;
   #isEnded = false;
   #room: (() => void) | null = null;
 
-  constructor({ channel, lease, onDisk }: ReplicaMemory) {
+  constructor({ channel, lease, place }: ReplicaMemory) {
     this.#end = new Endpoint(channel, 'caller');
     this.#lease = new Lease(lease);
-    this.#onDisk = new OnDisk(onDisk);
+    this.#place = new LogPlace(place);
     this.#listen();
   }
 
@@ -99,6 +99,7 @@ class Session {
         log: `shard/${shard}`,
         waitMs: LEASES_WAITED * leaseSeconds * 1000,
         self: { node, address },
+        applied: () => this.#place.applied,
         renewed: (untilMs) => this.#lease.set(untilMs),
         changed: (state) => {
           if (!this.#isEnded) say({ kind: 'state', state });
@@ -122,7 +123,7 @@ class Session {
     const { name: cluster, node } = settings;
     const keeper = new LogKeeper({
       ...{ etcd, cluster, log: `shard/${shard}`, node },
-      onDisk: () => this.#onDisk.number,
+      onDisk: () => this.#place.onDisk,
       leads: () => replica.leads,
     });
     await keeper.keep(this.#keeping.signal);

@@ -1,7 +1,8 @@
-/** The catalog as a thread of feeds knows it: numbers of markets, and which to watch. Rules W60, W70, W110 (feeds/FORMATS.md). */
+/** The catalog as a thread of feeds knows it: numbers of markets, and which to watch. Rules W60, W70, W107, W110 (feeds/FORMATS.md). */
 import { invariant } from '../../engine/base/invariant.ts';
 import { NumberSet } from '../../engine/base/number-set.ts';
 import { type MarketNumber, marketName, VENUES, type Venue } from '../../engine/base/units.ts';
+import type { ToldResults } from '../ingest/told-results.ts';
 
 /** Plain data, from one thread to another. */
 export type MarketsToWatch = {
@@ -39,13 +40,14 @@ export class WatchedMarkets {
   #byVenue: MarketsToWatch['byVenue'] = {};
   #games: ReadonlySet<string> = new Set();
   readonly #settled = new NumberSet();
-  /** An operator or a game has given them their result, and their venue has told none since. */
-  readonly #given = new Set<MarketNumber>();
+  readonly #told: ToldResults;
   #lastHeld: HeldMarkets = { markets: [], unheld: [], maybeOver: [] };
   #held: ReadonlyMap<Venue, ByName> = new Map();
   #unheld: ReadonlyMap<Venue, ByName> = new Map();
 
-  constructor(markets: MarketsToWatch) {
+  /** @param told takes each result that a venue tells here */
+  constructor(markets: MarketsToWatch, told: ToldResults) {
+    this.#told = told;
     this.take(markets);
   }
 
@@ -99,16 +101,19 @@ export class WatchedMarkets {
   /** @param byVenue false: an operator or a game has given the result */
   settle(market: MarketNumber, byVenue: boolean): void {
     this.#settled.add(market);
-    if (byVenue) this.#given.delete(market);
-    else this.#given.add(market);
+    if (!byVenue) this.#told.forget(market);
   }
 
-  /** Watched markets with a result that others than their venue have given. Rule W110. */
-  given(venue: Venue): ReadonlySet<string> {
-    const names = this.#byName([...this.#given], NO_NUMBERS).get(venue) ?? NOTHING;
-    return new Set(
-      names.size === 0 ? [] : this.watchedMarkets(venue).filter((one) => names.has(one)),
-    );
+  /**
+   * Watched markets with a result that their venue has not told here: others have given it, or it is
+   * from before the start. Rules W107, W110.
+   */
+  untold(venue: Venue): ReadonlySet<string> {
+    const isUntold = (name: string) => {
+      const market = this.marketNumber(venue, name);
+      return market !== undefined && this.#settled.has(market) && !this.#told.has(market);
+    };
+    return new Set(this.watchedMarkets(venue).filter(isUntold));
   }
 
   watchedMarkets(venue: Venue): readonly string[] {
@@ -123,4 +128,3 @@ export class WatchedMarkets {
 }
 
 const NOTHING: ReadonlyMap<string, boolean> = new Map();
-const NO_NUMBERS: ReadonlySet<MarketNumber> = new Set();

@@ -1,7 +1,7 @@
 /**
  * The newest words of a venue's channels on the state of each market. An answer by REST may be
  * older than they are, whichever feed of the venue has asked. A slower feed of the venue tells older
- * words, too. Rules W15, W102, W104, W105, W109 (feeds/FORMATS.md).
+ * words, too. Rules W15, W102, W104, W105, W109, W112 (feeds/FORMATS.md).
  */
 import type { MarketStatus, Venue } from '../../engine/base/units.ts';
 import type { StateTick, VenueTick } from '../reading/venue.ts';
@@ -9,12 +9,14 @@ import type { StateTick, VenueTick } from '../reading/venue.ts';
 type Word = {
   /** Its place among all words; 0: the channels have said nothing. */
   place: number;
-  /** Null: it was a result, or nothing. */
+  /** Null: it was a result, or nothing, or the channel may have missed a later one. */
   status: MarketStatus | null;
+  /** When it was told, on the steady clock. */
+  toldMs: number;
   /** The place of the last doubt of the result; 0: there was none. */
   doubtPlace: number;
-  /** The place of the last answer that has closed it; 0: there was none. */
-  closedPlace: number;
+  /** The place of the last answer that has stopped it; 0: there was none. */
+  stoppedPlace: number;
 };
 
 /** Words of one market in the order in which they were told first. */
@@ -87,13 +89,19 @@ export class ChannelWords {
 
   /** The feed has missed words, or may have: its next ones are from now on. */
   startsOver(feed: number, markets: Iterable<string>): void {
-    if (this.#feeds < 2) return;
     for (const market of markets) {
+      this.unheard(market);
       for (const all of [this.#told, this.#closings]) {
         const told = all.get(market);
         if (told !== undefined) told.heard[feed] = told.first + told.words.length - 1;
       }
     }
+  }
+
+  /** The channels have said of the market what nobody knows. */
+  unheard(market: string): void {
+    const word = this.#words.get(market);
+    if (word !== undefined && word.status !== 'closed') word.status = null;
   }
 
   /** Nobody follows the market any more. */
@@ -105,13 +113,14 @@ export class ChannelWords {
     if (tick.kind !== 'status' && tick.kind !== 'result') return;
     const word = this.#wordOf(tick.market);
     word.status = tick.kind === 'status' ? tick.status : null;
+    word.toldMs = performance.now();
     word.place = ++this.#place;
     if (tick.kind === 'status' && tick.doubt !== undefined) word.doubtPlace = word.place;
   }
 
-  /** An answer has closed the market. */
-  closedByAnswer(market: string): void {
-    this.#wordOf(market).closedPlace = ++this.#place;
+  /** An answer has paused or closed the market. */
+  stoppedByAnswer(market: string): void {
+    this.#wordOf(market).stoppedPlace = ++this.#place;
   }
 
   /** The market has a result, which ends the word that closed it. */
@@ -120,10 +129,19 @@ export class ChannelWords {
     if (word?.status === 'closed') word.status = null;
   }
 
-  /** Whether an answer to a question of that place may not open the market. */
-  hasClosed(market: string, place: number): boolean {
-    const word = this.#words.get(market);
-    return word !== undefined && (word.status === 'closed' || word.closedPlace > place);
+  /** The last word of the channels on whether the market is open; null: it is not known. */
+  statusOf(market: string): MarketStatus | null {
+    return this.#words.get(market)?.status ?? null;
+  }
+
+  /** Whether another answer, to a question from after that place, has stopped the market. */
+  wasStopped(market: string, place: number): boolean {
+    return (this.#words.get(market)?.stoppedPlace ?? 0) > place;
+  }
+
+  /** How long the channels have said nothing else of the market, in milliseconds. */
+  ageMs(market: string): number {
+    return performance.now() - (this.#words.get(market)?.toldMs ?? Number.NEGATIVE_INFINITY);
   }
 
   /** Whether the channels have said something of the market since that place. */
@@ -138,7 +156,10 @@ export class ChannelWords {
 
   #wordOf(market: string): Word {
     const known = this.#words.get(market);
-    const word = known ?? { place: 0, status: null, doubtPlace: 0, closedPlace: 0 };
+    const word = known ?? {
+      ...{ place: 0, status: null, toldMs: 0 },
+      ...{ doubtPlace: 0, stoppedPlace: 0 },
+    };
     if (known === undefined) this.#words.set(market, word);
     return word;
   }

@@ -14,7 +14,6 @@ import type { Connection, FeedStatus } from './connection-status.ts';
 import { StatusPoller } from './status-poller.ts';
 
 const NOTHING_HELD: ReadonlyMap<string, boolean> = new Map();
-const NONE_GIVEN: ReadonlySet<string> = new Set();
 /** Venues count connections too. Markets beyond the bound have no quote, and are shown as such. */
 const CONNECTIONS_MAX = 64;
 
@@ -36,8 +35,8 @@ export type FeedOptions = {
   held?(): ReadonlyMap<string, boolean>;
   /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
   unheld?(): ReadonlyMap<string, boolean>;
-  /** Markets with a result that others than their venue have given; left out: none. */
-  given?(): ReadonlySet<string>;
+  /** Markets with a result that their venue has not told since the start. */
+  untold(): ReadonlySet<string>;
   /** Another feed of the venue has a REST API. */
   othersAsk?: boolean;
   /** The words of the venue's channels, shared by its feeds; left out: there is one feed. */
@@ -151,7 +150,6 @@ class VenueFeed implements Feed {
       }
       slot ??= this.#slots.at(-1)!;
       slot.markets.add(market);
-      this.#states.joined(market);
       if (slot.connection !== null) joined.push(market);
     }
     // The others are asked for when their connection opens.
@@ -207,7 +205,7 @@ class VenueFeed implements Feed {
       },
       onOverflow: (markets) => this.#moveOn(slot, markets),
       onMissedStates: (markets) => {
-        if (markets !== true) return this.#states.ask(markets);
+        if (markets !== true) return this.#states.missed(markets);
         this.#words.startsOver(this.#number, slot.markets);
         this.#states.ask([...slot.markets]);
       },
@@ -251,7 +249,7 @@ class VenueFeed implements Feed {
   }
 
   #statesBy(adapter: VenueAdapter): StatusPoller {
-    const { stateRequests: requests, tellsResults, mayAmend, repeatsStatus } = adapter;
+    const { stateRequests: requests, tellsResults, repeatsStatus } = adapter;
     const { restUrl, venue, ingest, newSource, newAdapter, nowMs, log, askAgainMs } = this.#options;
     if (requests !== null && restUrl === null) {
       log.info({ venue }, 'no restUrl: results during a lost connection are not asked for');
@@ -264,10 +262,10 @@ class VenueFeed implements Feed {
     return new StatusPoller({
       base: restUrl,
       requests,
-      ...{ tellsResults, mayAmend, repeatsStatus },
+      ...{ tellsResults, repeatsStatus },
       held: this.#options.held ?? (() => NOTHING_HELD),
       unheld: this.#options.unheld ?? (() => NOTHING_HELD),
-      given: this.#options.given ?? (() => NONE_GIVEN),
+      untold: this.#options.untold,
       othersAsk: this.#options.othersAsk ?? false,
       isOpen: this.#options.awaitsQuote,
       take: (ticks) => {

@@ -1,13 +1,15 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W111 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W112 (feeds/FORMATS.md).
  */
 
 import type {
+  AnswerTick,
   ClosingTick,
   StateRequest,
   StateTick,
+  UnreadTick,
   VenueAdapter,
   VenueTick,
 } from '../reading/venue.ts';
@@ -35,8 +37,6 @@ export type MissedStatesOptions = {
   requests: VenueAdapter['stateRequests'];
   /** Whether the venue's channel tells each result. */
   tellsResults: boolean;
-  /** Whether the venue may change a result that it told. */
-  mayAmend?: boolean;
   /** Whether the frames of its channel repeat the status of their market. */
   repeatsStatus?: boolean;
   /** The words of the channels of the venue, shared by its feeds; left out: there is one feed. */
@@ -45,8 +45,8 @@ export type MissedStatesOptions = {
   held(): ReadonlyMap<string, boolean>;
   /** Markets that nobody holds and that have started; true: it may be over by the catalog. */
   unheld?(): ReadonlyMap<string, boolean>;
-  /** Markets with a result that others than their venue have given. */
-  given?(): ReadonlySet<string>;
+  /** Markets with a result that their venue has not told since the start. */
+  untold(): ReadonlySet<string>;
   /** Another feed of the venue asks for the same markets. */
   othersAsk?: boolean;
   /** Whether the market has no result yet. */
@@ -67,20 +67,24 @@ export class StatusPoller {
   readonly #words: ChannelWords;
   /** The place in the channels' words at which the questions under way began. */
   #askedPlace = 0;
-  /** Markets whose result is from before the start. The venue may have changed it meanwhile. */
-  readonly #unsure = new Set<string>();
   /** Markets that have stopped and have no result yet; since when, on the steady clock. */
   readonly #stopped = new Map<string, number>();
   /** Markets whose result the venue may still change. */
   readonly #provisional = new Set<string>();
   /** Markets with a bid and an ask on an open connection. */
   readonly #priced = new Set<string>();
+  /** Of these markets the channel and the answers have not said the same of whether they are open. */
+  readonly #contested = new Set<string>();
   /** When each held market was asked for last, on the steady clock. */
   readonly #askedMs = new Map<string, number>();
   /** By market, why an end that its venue told cannot be paid. */
   readonly #unusable = new Map<string, string>();
   /** By market, the word with which its venue doubts the result. */
   readonly #doubts = new Map<string, string>();
+  /** By market, the unknown word by which its venue named its state last. */
+  readonly #unread = new Map<string, string>();
+  /** Words that a log line has named. */
+  readonly #loggedWords = new Set<string>();
   /** Markets that the last answer to their question did not name. */
   readonly #unnamed = new Set<string>();
   readonly #looks: NodeJS.Timeout;
@@ -103,16 +107,18 @@ export class StatusPoller {
     if (!this.#isAsking && !this.#abort.signal.aborted) void this.#askAll();
   }
 
-  /** The feed follows the market from now on. It may have its result already. */
-  joined(market: string): void {
-    const { mayAmend, isOpen } = this.#options;
-    if (mayAmend && this.#canAsk && !isOpen(market)) this.#unsure.add(market);
+  /** A connection has missed their states, or has said what answers must confirm. */
+  missed(markets: readonly string[]): void {
+    if (!this.#canAsk) return;
+    for (const market of markets) this.#contested.add(market);
+    this.ask(markets);
   }
 
   /** The feed no longer follows the market. A result that may change is still asked for. */
   left(market: string): void {
     this.#words.forget(market);
-    for (const all of [this.#unsure, this.#stopped, this.#priced]) all.delete(market);
+    for (const all of [this.#stopped, this.#priced, this.#contested, this.#unread])
+      all.delete(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -130,6 +136,7 @@ export class StatusPoller {
     const late = [...this.#stopped].filter(([market, sinceMs]) => {
       return sinceMs <= lateMs && held.has(market) && isOpen(market);
     });
+    const unread = [...this.#unread].filter(([market]) => isOpen(market));
     const doubts = [...this.#doubts].filter(([market]) => !isOpen(market));
     return [
       ...lineOf(this.#untold(), 'held, and their end cannot be known without a restUrl'),
@@ -141,6 +148,10 @@ export class StatusPoller {
       ...lineOf(
         unusable.map(([market, reason]) => `${market} (${reason})`),
         'over without a result that can be paid; paperbook admin settle gives one',
+      ),
+      ...lineOf(
+        unread.map(([market, word]) => `${market} (${word})`),
+        'in a state that its venue names by an unknown word',
       ),
       ...lineOf(
         doubts.map(([market, word]) => `${market} (${word})`),
@@ -163,8 +174,14 @@ export class StatusPoller {
         else this.#priced.add(tick.market);
         continue;
       }
+      if (tick.kind === 'unread') {
+        this.#words.unheard(tick.market);
+        this.#noteUnread(tick);
+        continue;
+      }
       if (tick.kind !== 'status' && tick.kind !== 'result') continue;
       if (!repeatsStatus) this.#words.saw(tick);
+      this.#contested.delete(tick.market);
       this.#follow(tick);
     }
   }
@@ -188,10 +205,10 @@ export class StatusPoller {
     const { isOpen } = this.#options;
     const held = this.#options.held();
     const unheld = this.#options.unheld?.() ?? NOTHING;
-    const given = this.#options.given?.() ?? NONE;
+    const untold = this.#options.untold();
     for (const market of this.#askedMs.keys()) {
-      if (held.has(market) || unheld.has(market) || given.has(market)) continue;
-      if (this.#provisional.has(market)) continue;
+      if (held.has(market) || unheld.has(market) || untold.has(market)) continue;
+      if (this.#provisional.has(market) || this.#contested.has(market)) continue;
       this.#askedMs.delete(market);
     }
     const nowMs = performance.now();
@@ -201,8 +218,8 @@ export class StatusPoller {
     };
     const paid = [...this.#provisional].filter((market) => !isOpen(market));
     const due = [
-      ...[...this.#heldAndMaybeOver(), ...paid].filter(isDue(1)),
-      ...[...this.#unheldAndMaybeOver(unheld), ...given].filter(isDue(UNHELD_TIMES)),
+      ...[...this.#heldAndMaybeOver(), ...paid, ...this.#contested].filter(isDue(1)),
+      ...[...this.#unheldAndMaybeOver(unheld), ...untold].filter(isDue(UNHELD_TIMES)),
     ];
     if (due.length > 0) this.ask(due);
   }
@@ -239,10 +256,11 @@ export class StatusPoller {
     this.#timer = undefined;
     const failed = new Set<string>();
     while (this.#waiting.size > 0) {
-      const given = this.#options.given?.() ?? NONE;
+      const untold = this.#options.untold();
       const markets = [...this.#waiting].filter((market) => {
-        if (this.#options.isOpen(market) || given.has(market)) return true;
-        return this.#provisional.has(market) || this.#unsure.has(market);
+        const isFinal = !this.#options.isOpen(market) && !untold.has(market);
+        if (isFinal) this.#contested.delete(market);
+        return !isFinal || this.#provisional.has(market);
       });
       this.#waiting.clear();
       this.#askedPlace = this.#words.place;
@@ -282,21 +300,28 @@ export class StatusPoller {
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askSome));
-    for (const market of markets) {
-      this.#unnamed.delete(market);
-      if (!failed.has(market)) this.#unsure.delete(market);
-    }
+    for (const market of markets) this.#unnamed.delete(market);
     for (const market of silent) this.#unnamed.add(market);
   }
 
-  #take(ticks: readonly StateTick[]): void {
+  #take(ticks: readonly AnswerTick[]): void {
     if (this.#abort.signal.aborted) return;
+    const news: StateTick[] = [];
     for (const tick of ticks) {
-      const closes = tick.kind === 'status' && tick.status === 'closed';
-      if (closes) this.#words.closedByAnswer(tick.market);
+      if (tick.kind === 'unread') {
+        this.#noteUnread(tick);
+        continue;
+      }
+      if (!this.#isNews(tick)) continue;
+      news.push(tick);
+      this.#follow(tick);
+      if (tick.kind !== 'status') continue;
+      if (tick.status === 'open') this.#contested.delete(tick.market);
+      else {
+        this.#words.stoppedByAnswer(tick.market);
+        if (this.#words.statusOf(tick.market) === 'open') this.#contested.add(tick.market);
+      }
     }
-    const news = ticks.filter((tick) => this.#isNews(tick));
-    for (const tick of news) this.#follow(tick);
     this.#options.take(news);
   }
 
@@ -309,9 +334,19 @@ export class StatusPoller {
       this.#waiting.add(market);
       return false;
     }
-    if (this.#words.isNewer(market, this.#askedPlace)) return false;
-    const opens = kind === 'status' && tick.status !== 'closed';
-    return !opens || !this.#words.hasClosed(market, this.#askedPlace);
+    const told = this.#words.statusOf(market);
+    if (this.#words.isNewer(market, this.#askedPlace)) {
+      // It may be the newer one all the same: the next answer tells.
+      const mayBeStopped = kind === 'status' && tick.status !== 'open' && told === 'open';
+      if (mayBeStopped) this.#waiting.add(market);
+      return mayBeStopped;
+    }
+    if (kind === 'closing' || tick.status === 'closed') return true;
+    if (told === 'closed' || this.#words.wasStopped(market, this.#askedPlace)) return false;
+    if (tick.status !== 'open' || told !== 'paused') return true;
+    const isSure = this.#words.ageMs(market) >= (this.#options.againMs ?? AGAIN_MS);
+    if (!isSure) this.#contested.add(market);
+    return isSure;
   }
 
   /** A stopped market gets a result some time, and not every venue announces it. */
@@ -319,6 +354,8 @@ export class StatusPoller {
     const { market } = tick;
     if (tick.kind === 'closing') return;
     this.#note(tick);
+    this.#unread.delete(market);
+    if (tick.kind === 'result') this.#contested.delete(market);
     if (tick.kind !== 'status' || tick.status !== 'closed') this.#stopped.delete(market);
     else if (this.#options.isOpen(market)) {
       if (!this.#stopped.has(market)) this.#stopped.set(market, performance.now());
@@ -352,6 +389,16 @@ export class StatusPoller {
     } else if (tick.status !== 'closed') this.#unusable.delete(market);
   }
 
+  #noteUnread({ market, word }: UnreadTick): void {
+    this.#unread.set(market, word);
+    if (this.#loggedWords.has(word) || this.#loggedWords.size >= LOGGED_MAX) return;
+    this.#loggedWords.add(word);
+    this.#options.log.warn(
+      { market, word },
+      'a venue names the state of a market by an unknown word',
+    );
+  }
+
   #planRound(): void {
     if (this.#waiting.size === 0) return;
     this.#timer ??= setTimeout(() => this.ask([]), this.#options.againMs ?? AGAIN_MS);
@@ -375,7 +422,6 @@ export class StatusPoller {
 }
 
 const NOTHING: ReadonlyMap<string, boolean> = new Map();
-const NONE: ReadonlySet<string> = new Set();
 const namesAll = (request: StateRequest) => request.namesAll;
 
 /** No question without markets. */

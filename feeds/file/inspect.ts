@@ -281,6 +281,7 @@ function countTick(market: MarketCounts, tick: Exclude<VenueTick, { kind: 'game'
       return;
     case 'status':
     case 'closing':
+    case 'unread':
       return;
     default:
       tick satisfies never;

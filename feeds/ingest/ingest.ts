@@ -1,16 +1,21 @@
 /**
  * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
  * rounded against the trader, whole contracts. It also counts every frame that could not be used.
- * Rules B9 to B12, B14, B15, W13, W15, W75, W106 (feeds/FORMATS.md).
+ * Rules B9 to B12, B14, B15, W13, W15, W75, W106, W112 (feeds/FORMATS.md).
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
 
 import { NestedTooDeep, parseJson } from '../../engine/base/bounded-json.ts';
-import type { EpochMs, MarketNumber, SourceNumber, Venue } from '../../engine/base/units.ts';
+import type {
+  EpochMs,
+  MarketNumber,
+  MarketStatus,
+  SourceNumber,
+  Venue,
+} from '../../engine/base/units.ts';
 import type { GameTick, QuoteTick, Tick } from '../../engine/rules/messages.ts';
 import { unknownBook } from '../reading/book.ts';
-import { priceText } from '../reading/decimal.ts';
 import { depthOf, quoteOf, resultOf, type TickOrigin, tradeOf } from '../reading/engine-ticks.ts';
 import {
   type BookLevels,
@@ -25,6 +30,7 @@ import {
 import { BookDoubts } from './book-doubts.ts';
 import { IngestCounters, type IngestCounts, type IngestLogEvent } from './ingest-counters.ts';
 import { LevelEvents } from './level-events.ts';
+import { ToldResults } from './told-results.ts';
 import { VenueLag } from './venue-lag.ts';
 
 export type IngestOptions = {
@@ -50,6 +56,8 @@ export type IngestOptions = {
   closed?: Iterable<MarketNumber>;
   /** Passes on what frames do to the levels of books, if their adapter tells. Rule W95. */
   levels?: boolean;
+  /** What venues have told of results; its own when left out. */
+  told?: ToldResults;
   log(event: IngestLogEvent): void;
   /** The bound on a live connection's lag after its venue (W13); left out or null: no bound. */
   lagMaxMs?: number | null;
@@ -103,11 +111,12 @@ export type FrameReader = Pick<
 /** One per process or replay; connections share its counts and its bound on log lines. */
 export function createIngest(options: IngestOptions): Ingest {
   const counters = new IngestCounters(options.log);
-  const results = new Map<MarketNumber, string>();
-  const answeredClosed = new Set(options.closed);
+  const { told = new ToldResults() } = options;
+  const answered = new Map<MarketNumber, MarketStatus>();
+  const closedBefore = new Set(options.closed);
   return {
     session: (venue, adapter, source, isOld) => {
-      const shared = { options, counters, results, answeredClosed };
+      const shared = { options, counters, told, answered, closedBefore };
       return new VenueSession({ venue, adapter, source, isOld, ...shared });
     },
     counts: () => counters.counts(),
@@ -121,10 +130,11 @@ type SessionParts = {
   isOld: ((tick: StateTick) => boolean) | undefined;
   options: IngestOptions;
   counters: IngestCounters;
-  /** The last result of each market, in words. */
-  results: Map<MarketNumber, string>;
-  /** Markets that an answer has closed, if their frames repeat a status. */
-  answeredClosed: Set<MarketNumber>;
+  told: ToldResults;
+  /** Markets that the last answer has stopped. */
+  answered: Map<MarketNumber, MarketStatus>;
+  /** Markets that no answer has named yet, and that were closed before. */
+  closedBefore: Set<MarketNumber>;
 };
 
 const CONTRADICTED = 'stated best prices contradict the book';
@@ -152,13 +162,14 @@ class VenueSession implements IngestSession {
     const reading = readingOf(adapter, raw);
     const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
     if (reading.stated !== undefined) this.#compare(reading, reading.stated, atMs);
-    if (adapter.repeatsStatus) this.#keepClosed(reading);
     if (isOld !== undefined && reading.ticks.some(isState)) {
       reading.ticks = reading.ticks.filter((tick) => !(isState(tick) && isOld(tick)));
     }
+    this.#keepStopped(reading);
     counters.frame(reading.type);
     if (reading.rejected !== null) {
-      counters.skip(reading.rejected, `${venue} ${adapter.name} ${reading.type}`);
+      const { rejected, detail = reading.type } = reading;
+      counters.skip(rejected, `${venue} ${adapter.name} ${detail}`);
     }
     if (reading.jump || isGap) counters.gap();
     const lateMs = this.#lag.lateByMs(reading, this.#steadyMs());
@@ -250,23 +261,39 @@ class VenueSession implements IngestSession {
   }
 
   #noteAnswer(tick: StateTick): void {
-    const { venue, adapter, answeredClosed, options } = this.#parts;
-    if (!adapter.repeatsStatus || tick.kind === 'closing') return;
+    const { venue, answered, closedBefore, options } = this.#parts;
     const market = options.marketNumber(venue, tick.market);
-    if (market === undefined) return;
-    if (tick.kind === 'status' && tick.status === 'closed') answeredClosed.add(market);
-    else answeredClosed.delete(market);
+    if (market === undefined || tick.kind === 'closing') return;
+    closedBefore.delete(market);
+    if (tick.kind === 'status' && tick.status !== 'open') answered.set(market, tick.status);
+    else answered.delete(market);
   }
 
-  /** A status that the frame repeats takes back no end that an answer has told. */
-  #keepClosed(reading: FrameReading): void {
-    const { venue, answeredClosed, options } = this.#parts;
-    if (answeredClosed.size === 0) return;
+  /**
+   * A status of a frame may be older than the answer that has stopped its market. It starts nothing,
+   * and the market is asked for again. A status that each book repeats is no reason to ask.
+   */
+  #keepStopped(reading: FrameReading): void {
+    const { venue, adapter, answered, closedBefore, options } = this.#parts;
+    if (answered.size + closedBefore.size === 0 || !reading.ticks.some(isState)) return;
+    const held: string[] = [];
     reading.ticks = reading.ticks.filter((tick) => {
-      if (tick.kind !== 'status' || tick.status === 'closed') return true;
-      const market = options.marketNumber(venue, tick.market);
-      return market === undefined || !answeredClosed.has(market);
+      if (!isState(tick) || tick.kind === 'closing') return true;
+      const market = options.marketNumber(venue, tick.market) ?? -1;
+      const wasClosed = adapter.repeatsStatus && closedBefore.has(market);
+      const stop = answered.get(market) ?? (wasClosed ? 'closed' : undefined);
+      if (tick.kind === 'result') answered.delete(market);
+      const starts =
+        tick.kind === 'status' &&
+        (stop === 'closed' ? tick.status !== 'closed' : tick.status === 'open');
+      if (stop === undefined || !starts) return true;
+      held.push(tick.market);
+      return false;
     });
+    const { missedStates = [] } = reading;
+    if (held.length === 0 || adapter.recorded || adapter.repeatsStatus || missedStates === true)
+      return;
+    reading.missedStates = [...missedStates, ...held];
   }
 
   subscribe(markets: readonly string[]): unknown[] {
@@ -298,12 +325,9 @@ class VenueSession implements IngestSession {
    * A result that differs from an earlier one is counted: the first pays (S6 of engine/RULES.md).
    */
   #noteResult(tick: Extract<VenueTick, { kind: 'result' }>, market: MarketNumber): void {
-    const { venue, counters, results } = this.#parts;
-    const word = tick.yesValue === null ? tick.outcome : priceText(tick.yesValue);
-    const last = results.get(market);
-    results.set(market, word);
-    if (last === undefined || last === word) return;
-    counters.skip(RESULT_CONTRADICTED, `${venue}/${tick.market}: ${last}, then ${word}`);
+    const { venue, counters, told } = this.#parts;
+    const both = told.take(market, tick);
+    if (both !== null) counters.skip(RESULT_CONTRADICTED, `${venue}/${tick.market}: ${both}`);
   }
 
   /** Sends the tick's meaning, if its market is known. @returns whether it was a quote. */
@@ -342,6 +366,8 @@ class VenueSession implements IngestSession {
       case 'result':
         this.#noteResult(tick, market);
         this.#send(resultOf(tick, origin));
+        return false;
+      case 'unread':
         return false;
       case 'closing':
         this.#send({ kind: 'closing', ...origin, closesAtMs: tick.closesAtMs });

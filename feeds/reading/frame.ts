@@ -2,7 +2,14 @@
  * The common parts of adapters: access to frames of unknown shape, and the readings they return.
  */
 import type { MarketStatus, PriceE4 } from '../../engine/base/units.ts';
-import type { BookTick, FrameReading, StateTick, StatusTick, VenueTick } from './venue.ts';
+import type {
+  BookTick,
+  FrameReading,
+  StateTick,
+  StatusTick,
+  UnreadTick,
+  VenueTick,
+} from './venue.ts';
 
 export type Fields = { readonly [name: string]: unknown };
 
@@ -51,6 +58,25 @@ export function resultOfValue(market: string, yesValue: PriceE4): StateTick {
 /** A market that is over without a result that can be paid: an operator settles it. Rule W71. */
 export function undecided(market: string, unusable: string): StatusTick {
   return { kind: 'status', market, status: 'closed', unusable };
+}
+
+/** Far shorter than a frame, and long enough for any word. */
+const WORD_LENGTH_MAX = 60;
+
+/** A venue's unknown word, as operators see it. */
+export function wordOf(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return text === undefined ? 'nothing' : text.slice(0, WORD_LENGTH_MAX);
+}
+
+/** Nobody knows the state of the market until its venue's next word. Rule W113 (feeds/FORMATS.md). */
+export function unreadState(market: string, value: unknown): UnreadTick {
+  return { kind: 'unread', market, word: wordOf(value) };
+}
+
+/** A market whose state nobody can read takes no order. */
+export function pausedUnread(market: string, value: unknown): [StatusTick, UnreadTick] {
+  return [{ kind: 'status', market, status: 'paused' }, unreadState(market, value)];
 }
 
 /** A market opens on its new book and stops before it, so that no order fills in between. */

@@ -71,10 +71,14 @@ export type VenueTick =
       provisional?: true;
     }
   | ClosingTick
+  | UnreadTick
   | { kind: 'game'; game: string; status: GameStatus };
 
 /** When the venue closes the market, by its own word; null: at no set time, by a message. */
 export type ClosingTick = { kind: 'closing'; market: string; closesAtMs: EpochMs | null };
+
+/** Its venue has named the market's state by a word that is not known. Rule W113 (feeds/FORMATS.md). */
+export type UnreadTick = { kind: 'unread'; market: string; word: string };
 
 /** The best prices of a frame beside the book that the adapter keeps of their market. */
 export type StatedTop = { market: string; agrees: boolean };
@@ -105,6 +109,8 @@ export type FrameReading = {
   venueAtMs: EpochMs | null;
   /** Why the frame could not be used, a short stable phrase; null when it could. */
   rejected: string | null;
+  /** What was in it, for a log line alone. */
+  detail?: string;
   /**
    * The sequence has a jump or, live, no readable number. A live connection takes it for a gap
    * (B12) and starts over, unless `resync` says otherwise. In a recording it is only counted (F8).
@@ -150,8 +156,11 @@ export type StateRequest = {
   /**
    * Statuses, closing times and results in an answer; undefined means 404. A bad one gives none.
    */
-  read(answer: unknown): StateTick[];
+  read(answer: unknown): AnswerTick[];
 };
+
+/** What an answer says of a market. */
+export type AnswerTick = StateTick | UnreadTick;
 
 export type StateTick = Extract<VenueTick, { kind: 'status' | 'result' | 'closing' }>;
 
@@ -232,8 +241,6 @@ export interface VenueAdapter {
     | null;
   /** Whether its channel tells each result; false: some are told by REST alone. */
   readonly tellsResults: boolean;
-  /** Whether it may change a result that it told. Rules W75, W107 (feeds/FORMATS.md). */
-  readonly mayAmend: boolean;
   /** Whether each of its books repeats the status of the market. Rule W106 (feeds/FORMATS.md). */
   readonly repeatsStatus: boolean;
   /** Handshake headers, signed for this moment when the venue wants it. */

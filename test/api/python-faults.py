@@ -9,7 +9,7 @@ from collections.abc import Callable
 import httpx
 
 import paperbook_client.stream
-from paperbook_client import AsyncClient, ConnectionLostError, NoAnswerError, RefusedError
+from paperbook_client import AsyncClient, Client, ConnectionLostError, NoAnswerError, RefusedError
 
 # Of every connection that was tried.
 urls: list[str] = []
@@ -206,6 +206,28 @@ async def main() -> dict:
             said["garbled"] = type(error.__cause__).__name__
         except httpx.HTTPError as error:
             said["garbled"] = f"not caught: {type(error).__name__}"
+    calls: list[str] = []
+
+    def at_nodes(request: httpx.Request) -> httpx.Response:
+        own, key = str(request.url), request.headers["authorization"]
+        calls.append(f"{request.method} {own} {key} {request.content.decode()}")
+        leader = "http://c" if own.startswith("http://b") else "http://b"
+        if own.startswith("http://b") and request.method == "DELETE":
+            return httpx.Response(200, json={"canceled": []})
+        error = {"code": "not_leader", "message": "No.", "leader": leader}
+        return httpx.Response(503, json={"error": error})
+
+    nodes = httpx.MockTransport(at_nodes)
+    with Client("http://a", "key", transport=nodes, retries=0) as plain:
+        plain.cancel_orders(instrument_id="ins_1")
+        said["led"] = calls[:]
+    async with AsyncClient("http://a/v1", "key", transport=nodes, retries=0) as client:
+        calls.clear()
+        said["ledOnce"] = [await outcome(client.place_order(ORDER)), len(calls)]
+        said["ledSame"] = calls[0].replace("//a", "//b") == calls[1]
+    async with AsyncClient("https://a/v1", "key", transport=nodes, retries=0) as client:
+        calls.clear()
+        said["ledSecure"] = [await outcome(client.get_me()), *calls]
     return said
 
 

@@ -8,9 +8,7 @@ from paperbook_client import Client, LimitBuy, OrderEvent, PaperbookError, Quote
 
 
 def main(url: str, key: str, instrument: str) -> dict:
-    said: dict = {}
-    types: list[str] = []
-    raised: list[str] = []
+    said: dict = {"types": [], "raised": 0}
     order: LimitBuy = {
         "action": "buy",
         "type": "limit",
@@ -24,15 +22,20 @@ def main(url: str, key: str, instrument: str) -> dict:
         with client.stream() as stream:
 
             def happened(event: OrderEvent) -> None:
-                types.append(event.event["type"])
-                if event.event["type"] == "order_placed" and len(types) == 1:
+                # The last cancel may be shown before the stream is closed.
+                if done.is_set():
+                    return
+                said["types"].append(event.event["type"])
+                if event.event["type"] == "order_placed" and len(said["types"]) == 1:
                     # A callback may use the stream.
                     said["again"] = stream.place(order)["status"]
-                if len(types) == 3:
+                if len(said["types"]) == 3:
                     done.set()
 
             def fails(event: OrderEvent) -> None:
-                raised.append(event.event["type"])
+                if done.is_set():
+                    return
+                said["raised"] += 1
                 raise ValueError("mine")
 
             stream.on(OrderEvent, fails)
@@ -45,8 +48,6 @@ def main(url: str, key: str, instrument: str) -> dict:
             assert placed["order"] is not None
             said["canceled"] = stream.cancel(placed["order"]["orderId"])["order"]["status"]
             said["done"] = done.wait(20)
-            # Before the cancel below, whose event may come before the stream is closed.
-            said["types"], said["raised"] = list(types), len(raised)
             said["open"] = stream.wait(0.01)
             said["count"] = stream.cancel_all()["count"]
             try:

@@ -80,6 +80,7 @@ export function openWorld(
     awaitsQuote: (market) => !world.results.has(market),
     ingest: around?.(world.ingest) ?? world.ingest,
     newSource: () => sources++,
+    untold: () => new Set(),
     restUrl: null,
     nowMs: Date.now,
     log: { info: write, warn: write },

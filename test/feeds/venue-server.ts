@@ -113,7 +113,6 @@ export function plainAdapter(): VenueAdapter {
     marketsMax: Number.POSITIVE_INFINITY,
     stateRequests: null,
     tellsResults: true,
-    mayAmend: false,
     repeatsStatus: false,
     keepalive: null,
     read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, jump: false }),

@@ -4,14 +4,21 @@
  */
 
 import test, { type ExecutionContext } from 'ava';
+import { digest } from '../../engine/audit/digest.ts';
 import {
+  type AccountRow,
   type EpochMs,
   type FillModelName,
   isoOf,
   type Side,
+  type Uuid,
   type Venue,
 } from '../../engine/base/units.ts';
+import { EquityFold, MONEY } from '../../engine/equity/fold.ts';
+import { ByteReader } from '../../engine/format/bytes.ts';
+import { readFact } from '../../engine/format/fact-layouts.ts';
 import type { Catalog, CatalogListing } from '../../engine/rules/catalog-entries.ts';
+import { sideOf } from '../../engine/rules/flags.ts';
 import {
   BLANK_ORDER,
   type DepthLevel,
@@ -19,7 +26,8 @@ import {
   type Reply,
   type Tick,
 } from '../../engine/rules/messages.ts';
-import { createMemoryEngine } from '../engine/memory-engine.ts';
+import type { ShardState } from '../../engine/rules/state.ts';
+import { createMemoryEngine, type MemoryEngine } from '../engine/memory-engine.ts';
 import { besideModel } from './beside-model.ts';
 import { createNaiveEngine } from './naive-engine.ts';
 import type { TradingEngine, TradingOptions, UserQuery } from './trading-engine.ts';
@@ -88,10 +96,6 @@ export type CreateScenario = (options?: ScenarioOptions) => Scenario;
 type CreateEngine = (options: TradingOptions) => TradingEngine;
 
 const createEngine: CreateEngine = (options) => besideModel(createMemoryEngine(options), options);
-const ENGINES: Readonly<Record<string, CreateEngine>> = {
-  'the model': createNaiveEngine,
-  'the engine': createEngine,
-};
 
 /** On the engine, for values that the model leaves open, such as the words of a refusal. */
 export function createEngineScenario(
@@ -101,14 +105,81 @@ export function createEngineScenario(
   return scenarioOn(create, options);
 }
 
-/** A test of a single rule, on each engine: `createScenario` makes one of its kind. */
+/**
+ * A test of a single rule, on each engine: `createScenario` makes one of its kind. What the facts of
+ * the engine's scenario alone say must be true.
+ */
 export function scenarioTest(
   title: string,
   play: (t: ExecutionContext, createScenario: CreateScenario) => void,
 ): void {
-  for (const [name, create] of Object.entries(ENGINES)) {
-    test(`${title} (${name})`, (t) => play(t, (options) => scenarioOn(create, options)));
+  test(`${title} (the model)`, (t) => {
+    play(t, (options) => scenarioOn(createNaiveEngine, options));
+  });
+  test(`${title} (the engine)`, (t) => {
+    const engines: MemoryEngine[] = [];
+    const create: CreateEngine = (options) => {
+      const engine = createMemoryEngine(options);
+      engines.push(engine);
+      return besideModel(engine, options);
+    };
+    play(t, (options) => scenarioOn(create, options));
+    for (const engine of engines) checkFacts(t, engine);
+  });
+}
+
+/** A state that folds them is the engine's (D3). So is the last moment of each account's equity (A93). */
+function checkFacts(t: ExecutionContext, engine: MemoryEngine): void {
+  const state = engine.state();
+  t.deepEqual(digest(engine.folded()), digest(state));
+  const folds = new Map<Uuid, EquityFold>();
+  for (const row of state.accounts.rows()) folds.set(state.accountIds.idOf(row), new EquityFold());
+  for (const { payload } of engine.records()) {
+    for (const from = new ByteReader(payload); !from.isAtEnd; ) {
+      const fact = readFact(from);
+      if ('account' in fact) folds.get(fact.account)?.take(fact);
+    }
   }
+  const { balanceCents, heldCents, openStakeCents, realizedCents, run } = state.accounts.col;
+  for (const row of state.accounts.rows()) {
+    const { money, sides, holdings } = folds.get(state.accountIds.idOf(row))!;
+    const columns = [balanceCents, heldCents, openStakeCents, realizedCents, run];
+    const expected = columns.map((column) => column.get(row));
+    t.deepEqual(
+      MONEY.map((column) => money[column].at(-1)),
+      expected,
+    );
+    const held = heldBy(state, row);
+    t.deepEqual(
+      holdings
+        .filter(({ contracts }) => contracts > 0)
+        .map(textOf)
+        .sort(),
+      held,
+    );
+    t.is(sides.at(-1), held.length);
+  }
+}
+
+type Held = EquityFold['holdings'][number];
+
+const textOf = ({ market, side, contracts, cents }: Held): string => {
+  return `${contracts} ${side} of ${market} for ${cents}`;
+};
+
+/** The open contracts of an account by side of a market, and their cost. */
+function heldBy({ positions, positionsOfAccount }: ShardState, account: AccountRow): string[] {
+  const { col } = positions;
+  const held = new Map<string, Held>();
+  for (const row of positionsOfAccount.of(account)) {
+    const [market, side] = [col.market.get(row), sideOf(col.flags.get(row))];
+    const { contracts, cents } = held.get(`${market} ${side}`) ?? { contracts: 0, cents: 0 };
+    const all = contracts + col.contracts.get(row);
+    held.set(`${market} ${side}`, {
+      ...{ market, side, contracts: all, cents: cents + col.costCents.get(row) },
+    });
+  }
+  return [...held.values()].map(textOf).sort();
 }
 
 function scenarioOn(create: CreateEngine, options: ScenarioOptions = {}): Scenario {

@@ -303,4 +303,44 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'engine/rules/followed-levels.ts | if (words[middle * WORDS + DECREASE]! < decrease) low = middle + 1; | + -> -',
     'the place of a decrease is 0',
   ],
+  [
+    'engine/rules/catalog.ts | if (closesAtMs !== Number.POSITIVE_INFINITY && open.length > 0) { | > -> >=',
+    'a time that closes no market closes nothing',
+  ],
+  [
+    'engine/rules/corrections.ts | let firstRecord = 0; | 0 -> 1',
+    'the first trade sets it before anything reads it',
+  ],
+  [
+    'engine/rules/corrections.ts | const fromMs = sinceMs <= state.setBackFromMs ? 0 : sinceMs; | 0 -> 1',
+    'no order is of that moment',
+  ],
+  [
+    'engine/rules/followed-levels.ts | this.#freePages.push(this.#markets[at + PAGE]!); | + -> -',
+    'the place of a page is 0',
+  ],
+  [
+    'engine/rules/followed-levels.ts | this.#freePages.push(this.#markets[at + PAGE]!); | this.#freePages.push(this.#markets[at + PAGE]!); -> ;',
+    'a page that no later book takes costs memory alone',
+  ],
+  [
+    'engine/rules/order-fees.ts | heldCentsAt(state, order, after, after === 0 ? 0 : fee.carryMicros); | 0 -> 1 (2)',
+    'no contracts hold nothing, whatever was charged before',
+  ],
+  [
+    'engine/rules/past-reference.ts | this.#polarities[number] = home?.polarity ?? 1; | 1 -> 2',
+    'read only where there is a home market',
+  ],
+  [
+    'engine/rules/positions.ts | return Math.imul(Math.imul(account, 0x9e37_79b1) ^ held, 0x85eb_ca6b); | 0x9e37_79b1 -> 2654435762',
+    'a hash only spreads, and what is found is compared',
+  ],
+  [
+    'engine/rules/positions.ts | return Math.imul(Math.imul(account, 0x9e37_79b1) ^ held, 0x85eb_ca6b); | 0x85eb_ca6b -> 2246822508',
+    'a hash only spreads, and what is found is compared',
+  ],
+  [
+    'engine/rules/settle-markets.ts | settledAccounts.add(account); | settledAccounts.add(account); -> ;',
+    'whoever is looked at again has nothing left',
+  ],
 ]);

@@ -5,7 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import { type Cents, isoOf } from '../../../engine/base/units.ts';
 import type { TradeTag } from '../../../engine/rules/events.ts';
-import type { MarketResult, Settled } from '../../../engine/rules/messages.ts';
+import type { MarketResult, Reply, Settled, TagTrade } from '../../../engine/rules/messages.ts';
 import type { CorrectedMarket } from '../../../engine/rules/queries.ts';
 import { NoQuery, strict, Uuid } from '../../base/common-schemas.ts';
 import { ApiError, invalidRequest } from '../../base/errors.ts';
@@ -140,7 +140,7 @@ function adjustmentRoute({ engine, identity, log }: Context): Route<Operator> {
   });
 }
 
-function markRoute({ engine, log }: Context): Route<Operator> {
+function markRoute({ engine, identity, log }: Context): Route<Operator> {
   return keyed({
     method: 'POST',
     path: '/admin/marks',
@@ -152,9 +152,11 @@ function markRoute({ engine, log }: Context): Route<Operator> {
       const parlay = parlayId?.toLowerCase() ?? null;
       if (parlay === null && !combine) throw invalidRequest('parlayId or combine must be given');
       const [trade, account] = [tradeId.toLowerCase(), userId?.toLowerCase() ?? null];
-      const command = { kind: 'mark', atMs: engine.nowMs(), trade, account } as const;
-      const reply = await engine.tagTrade({ ...command, parlay, combine });
-      if (!reply.ok) return { ...reply, message: NO_SUCH_TRADE };
+      const at = { kind: 'mark', atMs: engine.nowMs(), trade, account } as const;
+      const command = { ...at, parlay, combine };
+      let reply = await engine.tagTrade(command);
+      if (!reply.ok && account === null) reply = await tagOver(engine, identity, command);
+      if (!reply.ok) return { ...reply, message: 'No such trade.' };
       const tag = JSON.parse(reply.body) as TradeTag;
       const answer = { tradeId: trade, parlayId: tag.parlay, combine: tag.combine };
       log.warn(answer, 'trade marked by the operator');
@@ -163,7 +165,25 @@ function markRoute({ engine, log }: Context): Route<Operator> {
   });
 }
 
-const NO_SUCH_TRADE = 'No such open trade. A trade that is over is found with the id of its user.';
+/** A trade that is over lies with its account, which its id does not name. So each is asked. */
+async function tagOver(
+  engine: Context['engine'],
+  { users, organizations }: Context['identity'],
+  command: TagTrade,
+): Promise<Reply> {
+  let accounts = [...organizations.all.keys()];
+  for (let last: string | undefined = ''; ; ) {
+    const asked = accounts.map((account) => engine.call(account, { ...command, account }));
+    const taken = (await Promise.all(asked)).find(({ ok }) => ok);
+    if (taken !== undefined) return taken;
+    if (last === undefined) return { ok: false, code: 'trade_not_found', message: '' };
+    accounts = users.after(last, ACCOUNTS_AT_ONCE).map(({ id }) => id);
+    last = accounts.at(-1);
+  }
+}
+
+/** Orders of others are taken between them. */
+const ACCOUNTS_AT_ONCE = 100;
 
 /** The engine's refusals as this listener answers them. */
 const REFUSED: Readonly<Record<string, string>> = {

@@ -54,6 +54,8 @@ export type ShardClientOptions = {
 export type MakeReplicator = (shard: number, changed: () => void) => Replicator;
 
 const STOPPING = new Unavailable('the engine is stopping');
+/** Of requests that may have been done: whoever leads next knows. Rule O47 (api/RULES.md). */
+const OUTCOME_UNKNOWN = new NotLeader(null);
 
 export class ShardClient {
   readonly #options: ShardClientOptions;
@@ -99,9 +101,12 @@ export class ShardClient {
 
   get status(): ShardStatus {
     const { isCaughtUp = false, problem = null } = this.#replicator?.state ?? {};
+    const follows = this.#state === 'following';
+    const { errno } = this.#thread.disk;
+    const diskProblem = follows && errno !== 0 ? problemText(errno) : null;
     return {
-      state: this.#state === 'following' && !isCaughtUp ? 'catching_up' : this.#state,
-      problem: this.#problem ?? problem,
+      state: follows && !isCaughtUp ? 'catching_up' : this.#state,
+      problem: this.#problem ?? diskProblem ?? problem,
       restartProblem: this.#restarts.problem,
       repaired: this.#repair.done,
       lastFailure: this.#restarts.last,
@@ -181,15 +186,15 @@ export class ShardClient {
   #noteReplica(): void {
     const { leader, movingTo } = this.#replicator!.state;
     if (movingTo !== null && this.#state === 'open') return this.#handOver(movingTo);
-    const address = leader?.address ?? null;
-    if (address !== this.#notLeader.leader) this.#notLeader = new NotLeader(address);
-    if (leader === null || (this.#state !== 'opening' && this.#state !== 'restarting')) return;
     // This node's own key of before ends soon.
-    if (leader.node === this.#replicator!.node) return;
+    const other = leader?.node === this.#replicator!.node ? null : leader;
+    const address = other?.address ?? null;
+    if (address !== this.#notLeader.leader) this.#notLeader = new NotLeader(address);
+    if (other === null || (this.#state !== 'opening' && this.#state !== 'restarting')) return;
     this.#state = 'following';
     this.#follows.resolve(null);
     const { config, log } = this.#options;
-    log.info({ path: config.path, leader: leader.node }, 'another node leads this shard');
+    log.info({ path: config.path, leader: other.node }, 'another node leads this shard');
   }
 
   /** Answers the requests that it has, and follows the node that leads then. Rule N166. */
@@ -335,9 +340,8 @@ export class ShardClient {
     const wasServed = this.#further.length > 0;
     this.#further = [];
     if (wasServed) this.#options.further.lost(this.#options.config.shard);
-    // In a cluster the node that leads next knows what became of them.
     const isLeft = this.#replicator !== null && this.#state !== 'closed';
-    this.#sender.unlink(isLeft ? this.#notLeader : undefined);
+    this.#sender.unlink(isLeft ? OUTCOME_UNKNOWN : undefined);
   }
 
   /** The thread ended. Its last requests may be on disk: a retry with the same key finds out. */

@@ -2,7 +2,7 @@
  * The problems of the shards, and whether they take requests. Rules D6, D9, D10, N115
  * (engine/RULES.md).
  */
-import type { Unavailable } from '../../threads/unavailable.ts';
+import { NotLeader, type Unavailable } from '../../threads/unavailable.ts';
 import type { ShardClient } from './shard-client.ts';
 import type { ShardStatus } from './shard-status.ts';
 
@@ -25,12 +25,17 @@ export function stateOf(shards: readonly Shown[]): 'starting' | 'ready' | 'degra
   return shards.every(isReady) ? 'ready' : 'starting';
 }
 
-/** Why no shard accepts a request now; null: at least one does. */
+/** Why no shard accepts a request now; null: at least one does, or each refuses for another node. */
 export function refusalOf(clients: readonly Pick<ShardClient, 'refusal'>[]): Unavailable | null {
   let refusal: Unavailable | null = null;
   for (const client of clients) {
+    const before = refusal;
     refusal = client.refusal();
     if (refusal === null) return null;
+    if (before !== null && leaderIn(before) !== leaderIn(refusal)) return null;
   }
   return refusal;
 }
+
+const leaderIn = (refusal: Unavailable): string | null =>
+  refusal instanceof NotLeader ? refusal.leader : null;

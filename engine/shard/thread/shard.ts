@@ -58,8 +58,8 @@ export type SharedByShard = {
 export interface Leadership extends RecordStore {
   /** Returns if the shard leads now. */
   confirm(): void;
-  /** The log's disk has the facts up to this one for certain. */
-  noteOnDisk(number: number): void;
+  /** The last fact of the log, and the last one that its disk has for certain. */
+  notePlace(applied: number, onDisk: number): void;
   /** After the last record: another node may lead. Throws if this one shall follow it. */
   release(): void;
 }
@@ -362,7 +362,7 @@ export class Shard {
       if (error instanceof DiskFull) this.#disk.set(error.errno, error.bytes);
       throw error;
     }
-    this.#leadership?.noteOnDisk(this.#log.durableNumber);
+    this.#leadership?.notePlace(this.#log.lastNumber, this.#log.durableNumber);
     this.#isAhead = false;
     this.#factsSinceCheckpoint += count;
     this.#gauges.committed(this.#log, performance.now() - startedMs);

@@ -89,14 +89,14 @@ async function follow(opened: Shard, memory: ReplicaMemory, id: number): Promise
     const { ReplicaEnd } = await import('../../replication/replica-end.ts');
     following = new ReplicaEnd(memory);
     const { number, payload } = opened.lastRecord;
-    following.noteOnDisk(opened.durableNumber);
+    following.notePlace(opened.lastNumber, opened.durableNumber);
     following.begin(number, payload);
     for (;;) {
       const record = await following.next();
       if (isEnding) return false;
       if (record === null) break;
       while (!isEnding && !opened.fold(record)) await sleep(SPACE_EVERY_MS);
-      following.noteOnDisk(opened.durableNumber);
+      following.notePlace(opened.lastNumber, opened.durableNumber);
       if (opened.isBehind) await opened.caughtUp();
       else if (opened.isWriting) await turn();
     }

@@ -18,6 +18,7 @@ import {
   refused,
   said,
   undecided,
+  unreadState,
 } from '../../reading/frame.ts';
 import type {
   AdapterOptions,
@@ -75,7 +76,6 @@ class KalshiAdapter implements VenueAdapter {
   readonly stateRequests: VenueAdapter['stateRequests'] = (base, markets) =>
     kalshiStates(base, markets, this.#settleOn);
   readonly tellsResults = true;
-  readonly mayAmend = true;
   readonly repeatsStatus = false;
   readonly keepalive = null;
   readonly wholeBooks = WHOLE_BOOKS;
@@ -349,9 +349,9 @@ class KalshiAdapter implements VenueAdapter {
     const tick = lifecycleTick(market, message);
     if (!isEnd(event)) {
       if (typeof tick !== 'string') return said(type, tick === null ? [] : [tick]);
-      const reading = refused(type, tick);
-      // The close has moved to a time that only the venue knows.
-      return event === 'close_date_updated' ? this.#missed(reading, market) : reading;
+      // The close has moved to a time that only the venue knows, or something else has changed.
+      const isClose = event === 'close_date_updated';
+      return this.#missed(refused(type, tick, isClose ? [] : [unreadState(market, event)]), market);
     }
     if (typeof tick === 'string') {
       this.#told.delete(market);

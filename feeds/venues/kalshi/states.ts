@@ -4,9 +4,9 @@
  */
 import type { MarketStatus } from '../../../engine/base/units.ts';
 import { priceE4OfCents } from '../../reading/decimal.ts';
-import { type Fields, fieldsOf, nameOf, undecided } from '../../reading/frame.ts';
+import { type Fields, fieldsOf, nameOf, pausedUnread, undecided } from '../../reading/frame.ts';
 import { parseInstant } from '../../reading/instant.ts';
-import type { SettleOn, StateRequest, StateTick } from '../../reading/venue.ts';
+import type { AnswerTick, SettleOn, StateRequest, StateTick } from '../../reading/venue.ts';
 import { doubted, provisional, resultTick } from './messages.ts';
 
 const MARKETS_A_REQUEST = 100;
@@ -44,7 +44,7 @@ export function kalshiStates(
   return requests;
 }
 
-function ticksOf(answer: unknown, asked: ReadonlySet<string>, settleOn: SettleOn): StateTick[] {
+function ticksOf(answer: unknown, asked: ReadonlySet<string>, settleOn: SettleOn): AnswerTick[] {
   const list = fieldsOf(answer)?.markets;
   if (!Array.isArray(list)) return [];
   return list.flatMap((entry: unknown) => {
@@ -55,11 +55,11 @@ function ticksOf(answer: unknown, asked: ReadonlySet<string>, settleOn: SettleOn
   });
 }
 
-function stateOf(market: string, fields: Fields, settleOn: SettleOn): StateTick[] {
+function stateOf(market: string, fields: Fields, settleOn: SettleOn): AnswerTick[] {
   if (fields.status === 'disputed') return [doubted(market, 'disputed')];
   if (!DECIDED.has(fields.status)) {
     const status = STATUSES.get(fields.status);
-    if (status === undefined) return [];
+    if (status === undefined) return pausedUnread(market, fields.status);
     const closesAtMs = parseInstant(fields.close_time);
     // A market that is open after its time is open, so its status is the last tick.
     return [

@@ -20,11 +20,13 @@ import {
   fieldsOf,
   isPlace,
   nameOf,
+  pausedUnread,
   refused,
   resultOfValue,
   said,
   statusWithBook,
   undecided,
+  wordOf,
 } from '../../reading/frame.ts';
 import { parseInstant } from '../../reading/instant.ts';
 import type {
@@ -65,7 +67,6 @@ class NativeAdapter implements VenueAdapter {
   readonly marketsMax = Number.POSITIVE_INFINITY;
   readonly stateRequests = null;
   readonly tellsResults = true;
-  readonly mayAmend = false;
   readonly repeatsStatus = false;
   readonly keepalive = null;
   readonly wholeBooks = WHOLE_BOOKS;
@@ -162,7 +163,7 @@ class NativeAdapter implements VenueAdapter {
       : unknownBook(market);
     const status = statusOrResult(market, fields);
     if (typeof status === 'string') {
-      const end = fields.status === 'resolved' ? [undecided(market, status)] : [];
+      const end = unreadEnd(market, fields.status, status);
       return this.#lost('snapshot', market, status, [...end, unknownBook(market)]);
     }
     const ticks = status.kind === 'status' ? statusWithBook(status.status, book) : [status, book];
@@ -257,7 +258,7 @@ function readType(type: string, fields: Fields): FrameReading {
       if (market === null) return refused(type, 'no market');
       const tick = statusOrResult(market, fields);
       if (typeof tick !== 'string') return said(type, [tick]);
-      return refused(type, tick, fields.status === 'resolved' ? [undecided(market, tick)] : []);
+      return refused(type, tick, unreadEnd(market, fields.status, tick));
     }
     default:
       return refused(type, 'unknown type');
@@ -287,9 +288,17 @@ function readTrade(market: string, fields: Fields): FrameReading {
 function readGame(fields: Fields): FrameReading {
   const game = nameOf(fields.game);
   if (game === null) return refused('game', 'no game');
-  if (!KNOWN_GAME_STATUSES.has(fields.status)) return refused('game', 'unknown status');
+  if (!KNOWN_GAME_STATUSES.has(fields.status)) {
+    const detail = `game ${game}: ${wordOf(fields.status)}`;
+    return { ...refused('game', 'unknown status of a game'), detail };
+  }
   const status = fields.status as GameStatus;
   return said('game', [{ kind: 'game', game, status }]);
+}
+
+/** A status that cannot be used stops the market: a result that cannot be paid, or an unknown word. */
+function unreadEnd(market: string, status: unknown, reason: string): VenueTick[] {
+  return status === 'resolved' ? [undecided(market, reason)] : pausedUnread(market, status);
 }
 
 /** The tick of a `status` and, when it is `resolved`, of its result; a text is its problem. */

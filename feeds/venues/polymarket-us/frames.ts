@@ -15,6 +15,7 @@ import {
   refused,
   said,
   statusWithBook,
+  unreadState,
 } from '../../reading/frame.ts';
 import { parseInstant } from '../../reading/instant.ts';
 import type {
@@ -86,7 +87,6 @@ class PolymarketUsAdapter implements VenueAdapter {
   readonly marketsMax = Number.POSITIVE_INFINITY;
   readonly stateRequests = polymarketUsStates;
   readonly tellsResults = false;
-  readonly mayAmend = false;
   readonly repeatsStatus = true;
   /** Without a word from its client for longer the venue ends the connection. */
   readonly keepalive = { text: '{"keep_alive":{}}', everyMs: 30_000 };
@@ -206,7 +206,8 @@ function readMarketData(data: Fields | null, depth: boolean): FrameReading {
   const hasState = data.state !== undefined && data.state !== null;
   const status = hasState ? statusOf(data.state) : undefined;
   if (hasState && status === undefined) {
-    return refused('marketData', 'unknown state', [unknownBook(market)]);
+    const ticks = [unknownBook(market), unreadState(market, data.state)];
+    return refused('marketData', 'unknown state', ticks);
   }
   const ticks = status === undefined ? [book] : statusWithBook(status, book);
   return isRead ? said('marketData', ticks) : refused('marketData', 'unreadable levels', ticks);

@@ -46,7 +46,6 @@ class PolymarketAdapter implements VenueAdapter {
   readonly stateRequests = polymarketStates;
   /** `market_resolved` is not sent for every market. */
   readonly tellsResults = false;
-  readonly mayAmend = false;
   readonly repeatsStatus = false;
   readonly keepalive = { text: 'PING', everyMs: 10_000 };
   readonly wholeBooks = WHOLE_BOOKS;

@@ -11,6 +11,7 @@ import test, { type ExecutionContext } from 'ava';
 import { type Client, createClient, type OrderRequest, RefusedError } from 'paperbook/client';
 import { ROWS } from '../../../api/client/client.ts';
 import { CLIENT_FILES } from '../../../api/client/client-files.ts';
+import { addressAt } from '../../../api/client/errors.ts';
 import { generateClient } from '../../../api/client/generate.ts';
 import { longTest } from '../../long-test.ts';
 import { type Json, startApi } from '../support.ts';
@@ -183,10 +184,53 @@ test('a credential follows no redirect', async (t) => {
   t.true(seen.length > 0 && seen.every((url) => url === '/v1/me'), seen.join());
 });
 
+test('U91: a call goes once to the node that a refusal names, whatever it is, and with a credential alone', async (t) => {
+  const seen: string[] = [];
+  const sayLeader = (response: ServerResponse, leader: string | null) =>
+    answer(response, 503, { error: { ...refusal(20).error, code: 'not_leader', leader } });
+  let isLed = true;
+  const two = await serverOf(t, async (request, response) => {
+    seen.push(`two ${request.method} ${request.url} ${request.headers.authorization}`);
+    seen.push(await bodyOf(request));
+    if (isLed) answer(response, 200, { status: 'executed' });
+    else sayLeader(response, one);
+  });
+  const one = await serverOf(t, async (_, response) => {
+    seen.push('one');
+    sayLeader(response, two);
+  });
+  const client = createClient({ baseUrl: `${one}/v1`, credential: 'k' });
+  const sold = { action: 'sell', type: 'market', tradeId: 'a' } as const;
+  const body: OrderRequest = { ...sold, idempotencyKey: 'one' };
+  t.like(await client.placeOrder({ body }), { status: 'executed' });
+  const placed = ['one', 'two POST /v1/portfolio/orders Bearer k', JSON.stringify(body)];
+  t.deepEqual(seen.splice(0), placed);
+  const query = { instrumentId: 'ins_1' };
+  await client.cancelOrders({ query });
+  const canceled = ['one', 'two DELETE /v1/portfolio/orders?instrumentId=ins_1 Bearer k', ''];
+  t.deepEqual(seen.splice(0), canceled);
+
+  isLed = false;
+  const refused = await t.throwsAsync(client.placeOrder({ body }), { instanceOf: RefusedError });
+  t.like(refused, { code: 'not_leader', leader: one });
+  t.deepEqual(seen.splice(0), placed, 'once');
+  const keyless = createClient({ baseUrl: `${one}/v1` });
+  await t.throwsAsync(keyless.getStatus(), { instanceOf: RefusedError });
+  t.deepEqual(seen, ['one'], 'a cookie is for its own origin');
+  t.is(addressAt('http://two', new URL('https://one/v1/me')), null, 'no credential leaves TLS');
+  t.is(addressAt('https://two', new URL('http://one/v1/me?a=b'))?.href, 'https://two/v1/me?a=b');
+  t.is(addressAt('ftp://two', new URL('ftp://one/v1/me')), null);
+});
+
 type Handler = (request: IncomingMessage, response: ServerResponse, count: number) => Promise<void>;
 
 /** A client that tries three times at a server of the test's own. */
 async function clientOf(t: ExecutionContext, handle: Handler): Promise<Client> {
+  const baseUrl = `${await serverOf(t, handle)}/v1`;
+  return createClient({ baseUrl, credential: 'k', retries: 2 });
+}
+
+async function serverOf(t: ExecutionContext, handle: Handler): Promise<string> {
   let count = 0;
   const server = createServer((request, response) => {
     handle(request, response, ++count).catch((error) => t.fail(String(error)));
@@ -196,8 +240,7 @@ async function clientOf(t: ExecutionContext, handle: Handler): Promise<Client> {
     server.closeAllConnections();
     server.close();
   });
-  const { port } = server.address() as AddressInfo;
-  return createClient({ baseUrl: `http://127.0.0.1:${port}/v1`, credential: 'k', retries: 2 });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
@@ -210,7 +253,9 @@ function refusal(retryAfterSeconds: number) {
   return { error: { code: 'internal_error', message: 'Busy.', retryAfterSeconds } };
 }
 
-type Body = ReturnType<typeof refusal> | { [field: string]: unknown; error?: never };
+type Body =
+  | { error: ReturnType<typeof refusal>['error'] & { leader?: string | null } }
+  | { [field: string]: unknown; error?: never };
 
 function answer(response: ServerResponse, status: number, body: Body): void {
   response.statusCode = status;

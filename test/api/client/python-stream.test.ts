@@ -108,7 +108,7 @@ withPython('U61: a Python program without asyncio has callbacks, and iterates', 
 });
 
 withPython(
-  'U90: a Python program is safe from faults of its connections, and of proxies; its stream goes to the node that a refusal names',
+  'U90, U91: a Python program is safe from faults of its connections, and of proxies; its stream, and each call once, go to the node that a refusal names',
   async (t) => {
     const said = await runPython(python!, FAULTS);
     t.is(said.beforeAccepted, 'not_sent', 'an order would not end with its connection');
@@ -131,5 +131,13 @@ withPython(
     t.deepEqual(said.blocked, ['open', 1], 'what came while the program did nothing is read first');
     t.is(said.org, 'org must be the id of an organization');
     t.is(said.garbled, 'DecodingError');
+    const canceled = '/v1/portfolio/orders?instrumentId=ins_1 Bearer key ';
+    t.deepEqual(
+      said.led,
+      ['a', 'b'].map((node) => `DELETE http://${node}${canceled}`),
+    );
+    t.deepEqual(said.ledOnce, ['not_leader', 2], 'once');
+    t.true(said.ledSame, 'under the same idempotency key');
+    t.deepEqual(said.ledSecure, ['not_leader', 'GET https://a/v1/me Bearer key ']);
   },
 );

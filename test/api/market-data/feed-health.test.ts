@@ -127,6 +127,7 @@ test('W1, PAPERBOOK_FEEDS: ws:// to another host than loopback is warned of', (t
         awaitsQuote: () => false,
         held: () => new Map(),
         unheld: () => new Map(),
+        untold: () => new Set(),
       },
       quoting: new QuotingFeeds(),
       words: wordsByVenue(),

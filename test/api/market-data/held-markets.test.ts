@@ -5,6 +5,7 @@ import { followHeldMarkets } from '../../../api/market-data/held-markets.ts';
 import { marketNumbers } from '../../../feeds/catalog/market-numbers.ts';
 import type { HeldMarkets } from '../../../feeds/catalog/watched-markets.ts';
 import { WatchedMarkets } from '../../../feeds/catalog/watched-markets.ts';
+import { ToldResults } from '../../../feeds/ingest/told-results.ts';
 import { CATALOG, NOON_MS } from '../../engine/fixtures.ts';
 import { until } from '../../feeds/until.ts';
 
@@ -51,10 +52,8 @@ test('W70: the feeds are told what is held, with its other listings, and what ma
   const all = [...markets, ...unheld];
   t.deepEqual(told[2], { markets, unheld, maybeOver: all }, 'no catalog lists the last');
 
-  const watched = new WatchedMarkets({
-    ...{ ...catalog, named: 0 },
-    ...{ byVenue: {}, games: [], settled: [] },
-  });
+  const none = { byVenue: {}, games: [], settled: [] };
+  const watched = new WatchedMarkets({ ...catalog, named: 0, ...none }, new ToldResults());
   watched.hold({ markets: [0, 2], unheld: [1], maybeOver: [1, 2] });
   t.deepEqual([...watched.held('venue_a')], [['T1', false]]);
   t.deepEqual([...watched.held('venue_b')], [['B2', true]]);

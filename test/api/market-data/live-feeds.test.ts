@@ -134,6 +134,54 @@ test('W61: a venue that changes a game without end is heard as one that changes 
   t.true(games().every(({ game }) => game === 'g1'));
 });
 
+test("C8, D46, W61: on the feed's clock frames that arrive together count each at its own time", async (t) => {
+  const config = {
+    feeds: [] as LiveFeedsOptions['config']['feeds'],
+    clock: 'feed',
+    feedLagMaxMs: 2000,
+    feedQuietMs: 60_000,
+    settleOn: 'determined',
+  } as const;
+  const { venue, feeds, ticks } = await setUp(t, { config, nowMs: () => 0 });
+  config.feeds.push({ venue: 'venue_a', adapter: 'native', url: venue.url });
+  await feeds.start();
+  await until(() => ticks.some(({ kind }) => kind === 'quote'), 'a quote');
+  ticks.length = 0;
+  const hourMs = 3_600_000;
+  const status = (hours: number, value: string) => [hours * hourMs, 'status', value] as const;
+  const heartbeat = (hours: number) => [hours * hourMs, 'heartbeat', ''] as const;
+  const paused = [2, 4, 6, 8].flatMap((hours) => [
+    status(hours, 'paused'),
+    status(hours + 1, 'open'),
+  ]);
+  // What opens the market after four within a second waits until the second has passed.
+  const fast = ['paused', 'open', 'paused', 'open', 'paused', 'open'].map((value, at) => {
+    return [11 * hourMs + at, 'status', value] as const;
+  });
+  const frames = [heartbeat(1), ...paused, heartbeat(10), ...fast, heartbeat(12), heartbeat(13)];
+  const socket = venue.sockets[0]!;
+  for (const [at, [atMs, type, value]] of frames.entries()) {
+    const place = { seq: at + 2, type, at: new Date(atMs).toISOString() };
+    socket.send(JSON.stringify({ ...place, ...(value !== '' && { market: 'T1', status: value }) }));
+  }
+  await until(() => ticks.at(-1)?.atMs === 13 * hourMs, 'the last frame');
+  const told = ticks.map((tick) => {
+    return [tick.atMs, tick.kind, tick.kind === 'status' ? tick.status : ''] as const;
+  });
+  const of = (kind: string) => (each: readonly [number, string, string]) => each[1] === kind;
+  const statuses = told.filter(of('status'));
+  const late = statuses.pop()!;
+  t.deepEqual(statuses, frames.filter(of('status')).slice(0, -1));
+  // A machine that halts between the frames lets it wait less.
+  t.true(late[2] === 'open' && late[0] <= 12 * hourMs, `${late}`);
+  for (const each of frames.filter(of('heartbeat')).filter(([atMs]) => atMs !== late[0])) {
+    t.deepEqual(
+      told.find(([atMs]) => atMs === each[0]),
+      each,
+    );
+  }
+});
+
 test('W108: a venue that repeats its result after an operator has given another is heard', async (t) => {
   const { venue, feeds, bus, ticks } = await setUp(t);
   await feeds.start();

@@ -7,9 +7,9 @@ import { channelMemory, Endpoint } from '../../../engine/ring/endpoint.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
 
-function world(capacityBytes?: number) {
+function world(capacityBytes?: number, isFeedClock = false) {
   const memory = channelMemory(capacityBytes);
-  const batches = new TickBatches(new Endpoint(memory, 'caller'));
+  const batches = new TickBatches(new Endpoint(memory, 'caller'), isFeedClock);
   const end = new Endpoint(memory, 'shard');
   const taken = () => {
     const all: Tick[][] = [];
@@ -40,6 +40,16 @@ test('D46: the ticks of one turn are one batch, and one heartbeat a connection c
   ]);
   await turn();
   t.deepEqual(taken(), []);
+});
+
+test("C8, D46: on the feed's clock each heartbeat leaves before what is later than it", async (t) => {
+  const { batches, taken } = world(undefined, true);
+  const hourLater = NOON_MS + 3_600_000;
+  const quote = quoteTick({ atMs: hourLater });
+  const last = heartbeat(hourLater + 3_600_000, 0);
+  for (const tick of [heartbeat(NOON_MS, 0), heartbeat(NOON_MS, 2), quote, last]) batches.add(tick);
+  await turn();
+  t.deepEqual(taken().flat(), [heartbeat(NOON_MS, 0), heartbeat(NOON_MS, 2), quote, last]);
 });
 
 test('D46: a batch that is full leaves before the turn is over', (t) => {

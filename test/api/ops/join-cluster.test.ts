@@ -1,7 +1,10 @@
 import { writeFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { openInTime } from '../../../api/ops/join-cluster.ts';
 import { eventually } from '../../../bench/lib/eventually.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
+import { longTest } from '../../long-test.ts';
 import { ask, askAdmin, Cluster, list, type Node } from '../cluster-nodes.ts';
 import type { Json } from '../support.ts';
 
@@ -145,6 +148,50 @@ test.serial('N114, N115, N116: the next leader has the orders, and takes them', 
   t.is(again.json.trade.tradeId, placed.trade.tradeId);
   t.is((await ask(two, '/v1/portfolio', { token })).json.positionsCount, 1);
 });
+
+test.serial(
+  'O48: a start ends with one line if etcd is silent for long while the shards open, and not before',
+  async (t) => {
+    const statuses = [
+      { state: 'open', problem: 'a disk' },
+      { state: 'opening', problem: null as string | null },
+    ] as const;
+    const opening = statuses[1] as { problem: string | null };
+    let nowMs = 0;
+    const never = openInTime(
+      new Promise(() => {}),
+      () => statuses,
+      () => nowMs,
+    );
+    const refused = t.throwsAsync(never, { message: 'PAPERBOOK_CLUSTER: shard 1: no etcd' });
+    const after = async (ms: number) => {
+      nowMs += ms;
+      return await Promise.race([refused, sleep(250, 'waits')]);
+    };
+    t.is(await after(30_000), 'waits', 'a log may be long');
+    opening.problem = 'no etcd';
+    t.is(await after(0), 'waits');
+    opening.problem = null;
+    t.is(await after(15_000), 'waits');
+    opening.problem = 'no etcd';
+    t.is(await after(15_000), 'waits', 'etcd has answered meanwhile');
+    await after(21_000);
+    t.is(await openInTime(Promise.resolve(7), () => statuses), 7);
+  },
+);
+
+longTest(
+  'O48: a node whose etcd falls silent after its first answers does not start',
+  async (t) => {
+    const other = await Cluster.start(t);
+    const cut = setInterval(() => {
+      other.etcd.isCut ||= other.etcd.keys.some((key) => key.endsWith('/control/head'));
+    }, 1);
+    await t.throwsAsync(other.node('one'), { message: /^PAPERBOOK_CLUSTER: .*etcd at / });
+    clearInterval(cut);
+    t.true(other.etcd.isCut);
+  },
+);
 
 test.serial('N116: a node of another secret, or of a short one, does not start', async (t) => {
   writeFileSync(cluster.secretFile, 'another secret of a cluster');

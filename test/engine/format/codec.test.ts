@@ -75,6 +75,10 @@ test('orders, cancels, queries and ticks arrive in order, every field of them', 
     { ...quoteTick(), depth: { yesBids: [[40, 5]], yesAsks: [] } },
     { kind: 'trade', atMs: 1, source: 2, market: 3, yesPriceCents: 4, contracts: 5, side: 'no' },
     { kind: 'status', atMs: 1, source: 2, market: 3, status: 'paused' },
+    ...(['add', 'cancel', 'traded'] as const).map((change): Message => {
+      const on = { kind: 'level', atMs: 1, source: 2, market: 3, change, side: 'no' } as const;
+      return { ...on, price: 4050, contracts: 5, size: 6, decrease: 7 };
+    }),
     { kind: 'heartbeat', atMs: NOON_MS, source: 70_000 },
     { kind: 'time', atMs: NOON_MS },
     { kind: 'instrument_quote', atMs: NOON_MS, instrumentId: 'ins_ü' },

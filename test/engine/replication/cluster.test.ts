@@ -1,11 +1,12 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { eventually } from '../../../bench/lib/eventually.ts';
 import {
   type ClusterIdentity,
   clusterStatus,
   joinCluster,
 } from '../../../engine/replication/cluster.ts';
-import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
+import { EtcdClient, EtcdFailure } from '../../../engine/replication/etcd-client.ts';
 import { steadyMs } from '../../../engine/replication/lease.ts';
 import { addMember } from '../../../engine/replication/members.ts';
 import { NodePresence, presentNodes } from '../../../engine/replication/node-presence.ts';
@@ -80,12 +81,13 @@ test('N117, N136: the status of a cluster names who leads each log, how far it i
   server.stop();
 });
 
-test('O43: a second server with the name of a node is refused, and one that was killed is followed', async (t) => {
+test('O43, O48: a second server with the name of a node is refused, and one that was killed is followed; a start gives up once etcd is silent for long', async (t) => {
   const server = await EtcdDouble.start();
   const etcd = new EtcdClient([server.url]);
   let aheadMs = 0;
-  const presence = (node: string, address: string, leaseSeconds = 20) => {
-    const of = { etcd, cluster: 'test', self: { node, address }, leaseSeconds };
+  const presence = (node: string, address: string, leaseSeconds = 20, givesUpAfterMs = 20_000) => {
+    const self = { node, address };
+    const of = { etcd, cluster: 'test', self, leaseSeconds, givesUpAfterMs };
     return new NodePresence({ ...of, steadyMs: () => steadyMs() + aheadMs }, 0);
   };
   const first = presence('one', 'https://first');
@@ -119,6 +121,24 @@ test('O43: a second server with the name of a node is refused, and one that was 
   const third = presence('three', 'https://three');
   server.loseAnswers('kv/txn', 1);
   await third.entered;
+  // Without etcd a server that has its name goes on, and one that has none yet does not.
+  server.isCut = true;
+  const fourth = presence('four', 'https://four');
+  let given: Error | null = null;
+  const entered = fourth.entered.catch((error: Error) => {
+    given = error;
+  });
+  t.is(await Promise.race([entered, sleep(300, 'waits')]), 'waits');
+  await eventually('it gives up', () => {
+    // Its first call may have failed just now.
+    aheadMs += 11_000;
+    return given !== null;
+  });
+  t.true(given! instanceof EtcdFailure);
+  aheadMs = 0;
+  await fourth.end();
+  server.isCut = false;
+  await eventually('the other goes on', () => third.isCurrent);
   await Promise.all([next.end(), third.end()]);
   t.deepEqual(await presentNodes(etcd, 'test'), []);
   etcd.close();

@@ -1,7 +1,10 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { etcdProgram, RealEtcd } from '../../../bench/lib/etcd.ts';
 import { eventually } from '../../../bench/lib/eventually.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
+import { addMember } from '../../../engine/replication/members.ts';
+import { moveLead } from '../../../engine/replication/move-lead.ts';
 import {
   lastNumberOf,
   readHead,
@@ -26,6 +29,8 @@ class Node {
   state: ReplicaState | null = null;
   leadsUntilMs = 0;
   leads = false;
+  /** Its disk takes nothing after this record. */
+  fullAfter = Number.POSITIVE_INFINITY;
 
   constructor(
     urls: readonly string[],
@@ -38,6 +43,7 @@ class Node {
         ...{ etcd: this.etcd, cluster, log: 'shard/0', leaseSeconds, waitMs },
         self: { node, address: `http://${node}` },
         steadyMs: () => performance.now(),
+        applied: () => Math.min(this.log.length, this.fullAfter),
         renewed: (untilMs) => {
           this.leadsUntilMs = untilMs;
         },
@@ -344,6 +350,45 @@ test('N115: a follower that etcd does not answer is not caught up, and is again 
   await eventually('it has again', () => two.state?.isCaughtUp === true);
   t.is(two.state!.problem, null);
   await Promise.all([one.end(), two.end()]);
+});
+
+test('N115, N120, N166: a follower that has not applied what it took is not caught up, and no lead moves to it or falls to it', async (t) => {
+  const etcd = await EtcdDouble.start();
+  t.teardown(() => etcd.stop());
+  const client = new EtcdClient([etcd.url]);
+  for (const node of ['one', 'two', 'three']) {
+    await addMember(client, 'test', { node, address: '' }, { isEmpty: false, shards: 1 });
+  }
+  // It looks every second whether its lead shall move.
+  const one = new Node([etcd.url], 'one', { leaseSeconds: 5 });
+  await leads(one);
+  await one.append('a');
+  const two = new Node([etcd.url], 'two');
+  await eventually('it has caught up', () => two.state?.isCaughtUp === true);
+  two.fullAfter = 1;
+  await one.append('b');
+  await eventually('it has taken the next record', () => two.log.length === 2);
+  await eventually('it has not applied it', () => two.state?.isCaughtUp === false);
+  const { leader } = shardKeys('test', 0);
+  await t.throwsAsync(moveLead(client, 'test', 'shard/0', 'two', 3), {
+    message: /it must run and have all records/,
+  });
+  t.is(one.state?.movingTo, null);
+  await one.end();
+  // A follower looks for a leader some twenty times a second.
+  await sleep(500);
+  t.false(etcd.keys.includes(leader));
+  const three = new Node([etcd.url], 'three');
+  await leads(three);
+  t.is(two.state?.role, 'following');
+  await three.append('c');
+  two.fullAfter = Number.POSITIVE_INFINITY;
+  await eventually('it has caught up again', () => two.state?.isCaughtUp === true);
+  await three.end();
+  await leads(two);
+  t.deepEqual(two.log, ['a', 'b', 'c']);
+  await two.end();
+  client.close();
 });
 
 test('N107: a record that lacks a part, or has another one, is not taken', async (t) => {

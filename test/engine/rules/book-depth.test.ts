@@ -10,6 +10,7 @@ import {
   orderOf,
   type Scenario,
   scenarioTest,
+  TOTAL,
   tradeOf,
   WIN,
   WIN_B,
@@ -208,6 +209,19 @@ scenarioTest(
     t.is(filled(scenario, resting), 360, 'so is one that was gone');
   },
 );
+
+scenarioTest('T65, C6: it counts once also when the clock is set back', (t, createScenario) => {
+  const scenario = createScenario(DEPTH);
+  // No market before this one has a book.
+  scenario.book(TOTAL, BIDS, ASKS);
+  const buy = () => scenario.buy(100, { ticker: 'TOTAL' }).body.fillPriceCents;
+  t.is(buy(), 43);
+  const { engine, nowMs: atMs } = scenario;
+  scenario.nowMs -= HOUR_MS;
+  engine.command({ kind: 'clock', atMs, toMs: scenario.nowMs });
+  scenario.book(TOTAL, BIDS, ASKS);
+  t.is(buy(), 48, '50 at 45 and 50 at 50');
+});
 
 scenarioTest('T65: accounts do not take from each other', (t, createScenario) => {
   const scenario = createScenario(DEPTH);

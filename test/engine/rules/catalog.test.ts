@@ -323,6 +323,26 @@ test('K59, T121: what is dropped after its result is described by the log, also 
   t.is(shown().refused, 'market_resolved');
 });
 
+test('K59, A84: what is dropped after its result trades where it did, and nowhere else', (t) => {
+  for (const [id, market, home] of [
+    [ROUTED, T2, ['T2', 1]],
+    [AWAY_NO, T1, ['T1', -1]],
+  ] as const) {
+    const engine = engineWith(CATALOG);
+    engine.tick(quoteTick());
+    const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+    engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market, ...pays });
+    const instruments = CATALOG.instruments.filter((one) => one.id !== id);
+    engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments } });
+    const past = engine.state().instruments[CATALOG.instrumentIds.indexOf(id)]!;
+    t.true(past.isPast);
+    t.deepEqual([past.home!.market.ticker, past.home!.polarity], [...home]);
+    const reply = engine.query({ kind: 'book', instrumentId: id, atMs: NOON_MS });
+    const book = { instrumentId: id, venue: 'venue_a', yesBids: [], yesAsks: [] };
+    t.deepEqual(JSON.parse(reply.ok ? reply.body : ''), book, 'not the live price of T1');
+  }
+});
+
 test('K59, T129: what is dropped after its result keeps its game, its venue and its closing, also after a crash', (t) => {
   // It trades on two markets of venue_a, so it has no home market. Venue_b tells no result.
   const entry = CATALOG.instruments.find(({ id }) => id === ROUTED)!;

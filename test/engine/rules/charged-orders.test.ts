@@ -212,6 +212,11 @@ scenarioTest('M16: a fee below a cent is charged once, whatever the parts', (t, 
   }
   t.deepEqual(paid, [0.01, 0.01, 0.02, 0.02]);
   t.is(balanceOf(scenario), START - 2.02);
+  // A sale in parts, too. One of four is sold, for 0.4233 cents.
+  const { tradeId } = scenario.order(orderId as string);
+  scenario.sell(tradeId as string, { ...ON, timeInForce: 'gtc', limitPriceCents: 41 });
+  scenario.book(WIN, [[41, 1]], [[60, 9]]);
+  t.is(balanceOf(scenario), START - 2.02 + 0.41 - 0.01);
 });
 
 scenarioTest('M17: a newer table takes what is there, and no more', (t, createScenario) => {
@@ -219,17 +224,37 @@ scenarioTest('M17: a newer table takes what is there, and no more', (t, createSc
     const scenario = createScenario(TOP);
     chargeBy(scenario, line({ taker: '0.07', maker: '0' }));
     scenario.quote(WIN, 40, 70);
+    // A netting order closes these trades first.
+    const closed = netting === null ? [] : [4, 6];
+    for (const contracts of closed) scenario.buy(contracts, { instrumentId: HOME, side: 'no' });
     scenario.limitBuy(50, 100, { ...ON, netting });
-    const left = Math.round(balanceOf(scenario) * 100);
-    const of = { kind: 'adjust', atMs: scenario.nowMs, account: ALICE } as const;
-    scenario.engine.command({ ...of, amountCents: 3 - left });
+    leaveCents(scenario, 3);
     chargeBy(scenario, line({ maker: '1' }));
     scenario.quote(WIN, 45, 50);
-    // 25.00 by the new table; 1.75 is held, and 3 cents are left.
-    t.like(scenario.account(), { balanceDollars: 0, heldDollars: 0, openStakeDollars: 50 });
+    // 25.00 by the new table; 1.75 is held, and 3 cents are left. Ten that close bring 2.50 beyond their fee.
+    const openStakeDollars = netting === null ? 50 : 45;
+    t.like(scenario.account(), { balanceDollars: 0, heldDollars: 0, openStakeDollars });
     t.deepEqual(scenario.engine.conservation(), []);
   }
 });
+
+scenarioTest('M16, M17: of a part, the hold of what waits is kept', (t, createScenario) => {
+  const scenario = createScenario(DEPTH);
+  chargeBy(scenario, line({ taker: '0.07', maker: '0' }));
+  scenario.book(WIN, [[40, 9]], [[70, 9]]);
+  scenario.limitBuy(50, 4, ON);
+  leaveCents(scenario, 0);
+  chargeBy(scenario, line({ maker: '0.35' }));
+  scenario.book(WIN, [[40, 9]], [[50, 3]]);
+  // 26.25 cents are the fee, so 0.75 of 27 would be charged before. The last contract holds 50 and one.
+  t.like(scenario.account(), { balanceDollars: 0, heldDollars: 0.51, openStakeDollars: 1.5 });
+});
+
+/** An operator takes all else of the balance. */
+function leaveCents(scenario: Scenario, cents: number): void {
+  const of = { kind: 'adjust', atMs: scenario.nowMs, account: ALICE } as const;
+  scenario.engine.command({ ...of, amountCents: cents - Math.round(balanceOf(scenario) * 100) });
+}
 
 scenarioTest('M15, M16: makers are given rebates, which no hold expects', (t, createScenario) => {
   const scenario = createScenario(TOP);

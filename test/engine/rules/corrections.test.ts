@@ -11,6 +11,7 @@ import {
   BOB,
   catalog,
   HOME,
+  HOUR_MS,
   type Scenario,
   scenarioTest,
   TOTAL,
@@ -128,59 +129,70 @@ scenarioTest(
 scenarioTest(
   'S23: of a run that is over the pick takes the result, and no cash moves',
   (t, createScenario) => {
-    const scenario = createScenario();
-    const switches = { kind: 'switches', atMs: scenario.nowMs, venueData: true, selfReset: true };
-    scenario.engine.command(switches as never);
-    scenario.quote(WIN, 41, 43);
-    scenario.buy(10);
-    settle(scenario, YES);
-    // At the very moment of the result, so that no time tells the two apart.
-    scenario.engine.command({ kind: 'reset', atMs: scenario.nowMs, account: ALICE });
-    t.is(settle(scenario, NO, 1).correctedTrades, 1);
-    t.like(tradesOf(scenario)[0], { resolvedOutcome: 'no', pnlDollars: -COST_DOLLARS });
-    t.is(balanceOf(scenario), 100_000);
-    t.like(scenario.account(), { lifetimePnlDollars: -COST_DOLLARS, pnlSinceResetDollars: 0 });
+    // At the very moment of the result no time tells the two apart.
+    for (const laterMs of [0, 1000]) {
+      const scenario = createScenario();
+      const switches = { kind: 'switches', atMs: scenario.nowMs, venueData: true, selfReset: true };
+      scenario.engine.command(switches as never);
+      scenario.quote(WIN, 41, 43);
+      scenario.buy(10);
+      settle(scenario, YES);
+      scenario.nowMs += laterMs;
+      scenario.engine.command({ kind: 'reset', atMs: scenario.nowMs, account: ALICE });
+      t.is(settle(scenario, NO, 1).correctedTrades, 1);
+      t.like(tradesOf(scenario)[0], { resolvedOutcome: 'no', pnlDollars: -COST_DOLLARS });
+      t.is(balanceOf(scenario), 100_000);
+      t.like(scenario.account(), { lifetimePnlDollars: -COST_DOLLARS, pnlSinceResetDollars: 0 });
+    }
   },
 );
 
 scenarioTest('S23: a trade of the run that goes on is corrected in it', (t, createScenario) => {
-  const scenario = createScenario();
-  const switches = { kind: 'switches', atMs: scenario.nowMs, venueData: true, selfReset: true };
-  scenario.engine.command(switches as never);
-  scenario.quote(TOTAL, 41, 43);
-  const { tradeId } = scenario.buy(10, { instrumentId: null, ticker: 'TOTAL' }).body.trade as never;
-  scenario.sell(tradeId);
-  t.true(scenario.engine.command({ kind: 'reset', atMs: scenario.nowMs, account: ALICE }).ok);
-  scenario.nowMs += 1000;
-  scenario.quote(WIN, 41, 43);
-  scenario.buy(10);
-  settle(scenario, YES);
-  t.is(settle(scenario, NO, 1).correctedTrades, 1);
-  t.is(balanceOf(scenario), BOUGHT_DOLLARS);
-  t.like(scenario.account(), {
-    pnlSinceResetDollars: -COST_DOLLARS,
-    lifetimePnlDollars: -COST_DOLLARS - 10 * 0.02,
-  });
+  for (const laterMs of [0, 1000]) {
+    const scenario = createScenario();
+    const switches = { kind: 'switches', atMs: scenario.nowMs, venueData: true, selfReset: true };
+    scenario.engine.command(switches as never);
+    scenario.quote(TOTAL, 41, 43);
+    const bought = scenario.buy(10, { instrumentId: null, ticker: 'TOTAL' });
+    scenario.sell(tradeIn(bought));
+    t.true(scenario.engine.command({ kind: 'reset', atMs: scenario.nowMs, account: ALICE }).ok);
+    scenario.nowMs += laterMs;
+    scenario.quote(WIN, 41, 43);
+    scenario.buy(10);
+    settle(scenario, YES);
+    t.is(settle(scenario, NO, 1).correctedTrades, 1);
+    t.is(balanceOf(scenario), BOUGHT_DOLLARS);
+    t.like(scenario.account(), {
+      pnlSinceResetDollars: -COST_DOLLARS,
+      lifetimePnlDollars: -COST_DOLLARS - 10 * 0.02,
+    });
+  }
 });
 
 scenarioTest(
   'S24: what was sold of a trade before keeps its cents, whatever the results are',
   (t, createScenario) => {
-    const scenario = createScenario({ fillModel: 'book_depth' });
-    scenario.book(WIN, [[42, 4]], [[43, 10]]);
-    const tradeId = tradeIn(scenario.buy(10));
-    scenario.book(WIN, [[43, 4]], [[45, 10]]);
-    // 4 of 10 at what they had cost, so that a void shows no trace of it.
-    scenario.sell(tradeId, { timeInForce: 'ioc', limitPriceCents: 43 });
-    const soldDollars = 4 * 0.43;
-    settle(scenario, VOID);
-    t.is(balanceOf(scenario), 100_000);
-    settle(scenario, YES, 1);
-    t.is(balanceOf(scenario), Math.round(100 * (BOUGHT_DOLLARS + soldDollars + 6)) / 100);
-    settle(scenario, VALUE, 2);
-    t.is(balanceOf(scenario), Math.round(100 * (BOUGHT_DOLLARS + soldDollars + 3.72)) / 100);
-    settle(scenario, VOID, 3);
-    t.is(balanceOf(scenario), 100_000);
+    for (const setBackMs of [0, HOUR_MS]) {
+      const scenario = createScenario({ fillModel: 'book_depth' });
+      scenario.book(WIN, [[42, 4]], [[43, 10]]);
+      const tradeId = tradeIn(scenario.buy(10));
+      // If the clock is set back, the sale has an earlier id than its trade.
+      const { engine, nowMs: atMs } = scenario;
+      scenario.nowMs -= setBackMs;
+      if (setBackMs > 0) engine.command({ kind: 'clock', atMs, toMs: scenario.nowMs });
+      scenario.book(WIN, [[43, 4]], [[45, 10]]);
+      // 4 of 10 at what they had cost, so that a void shows no trace of it.
+      scenario.sell(tradeId, { timeInForce: 'ioc', limitPriceCents: 43 });
+      const soldDollars = 4 * 0.43;
+      settle(scenario, VOID);
+      t.is(balanceOf(scenario), 100_000);
+      settle(scenario, YES, 1);
+      t.is(balanceOf(scenario), Math.round(100 * (BOUGHT_DOLLARS + soldDollars + 6)) / 100);
+      settle(scenario, VALUE, 2);
+      t.is(balanceOf(scenario), Math.round(100 * (BOUGHT_DOLLARS + soldDollars + 3.72)) / 100);
+      settle(scenario, VOID, 3);
+      t.is(balanceOf(scenario), 100_000);
+    }
   },
 );
 

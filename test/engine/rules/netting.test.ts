@@ -419,6 +419,15 @@ scenarioTest(
     t.deepEqual(openTrades(scenario), [['no', 3, 1.77]]);
     t.is(scenario.account().heldDollars, 0);
     t.is(scenario.account().balanceDollars, 100_000 - 7 * 0.43 + 7 * 0.41 - 1.77);
+    // Three of nine close. Of fewer contracts those that open go first, and more open.
+    const fewer = idOfOrder(scenario.buy(9, { ...restsAt(30), netting: 'net' }));
+    const held = [9, 5, 2, 4].map((contracts) => {
+      if (contracts < 9) amend(scenario, fewer, { contracts });
+      return scenario.account().heldDollars;
+    });
+    t.deepEqual(held, [1.8, 0.6, 0, 0.6]);
+    scenario.quote(WIN, 28, 30);
+    t.is(scenario.account().heldDollars, 0);
     t.deepEqual(scenario.engine.conservation(), []);
   },
 );
@@ -466,7 +475,31 @@ scenarioTest(
     t.is(amend(scenario, close, { contracts: 100_001, limitPriceCents: 50 }).code, BAD);
     t.like(amend(scenario, close, { limitPriceCents: 50 }), { status: 'executed', action: 'sell' });
     t.deepEqual(openTrades(scenario), []);
+    // Another limit has another fee: 0.07 · 100 · 0.1 · 0.9, and 0.07 · 100 · 0.4 · 0.6.
+    const charged = idOfOrder(scenario.buy(100, { ...restsAt(10), netting: 'net', realism }));
+    t.is(scenario.account().heldDollars, 10.63);
+    t.is(amend(scenario, charged, { limitPriceCents: 40 }).holdDollars, 41.68);
     t.deepEqual(scenario.engine.conservation(), []);
+  },
+);
+
+scenarioTest(
+  'T201, T213: a change needs what it holds and pays, to the cent',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    scenario.quote(WIN, 49, 50);
+    const one = idOfOrder(ask(scenario, 1, restsAt(40)));
+    const many = idOfOrder(ask(scenario, 100_000, restsAt(40)));
+    t.is(amend(scenario, many, { contracts: 250_000 }).code, SHORT);
+    t.is(amend(scenario, many, { contracts: 249_999 }).holdDollars, 99_999.6);
+    t.is(scenario.account().balanceDollars, 0);
+    t.is(amend(scenario, one, { limitPriceCents: 41 }).code, SHORT);
+    scenario.engine.command({
+      ...{ kind: 'adjust', atMs: scenario.nowMs, account: ALICE, amountCents: 11 },
+    });
+    // It is asked at 51.
+    t.like(amend(scenario, one, { limitPriceCents: 51 }), { status: 'executed' });
+    t.is(scenario.account().balanceDollars, 0);
   },
 );
 

@@ -57,6 +57,17 @@ scenarioTest('T133: a preview says what placing would do', (t, create) => {
   t.deepEqual(preview(scenario, { ...sell, ...limit(90) }), { ...none, would: 'rest' });
 });
 
+scenarioTest('T133, T198: what closes holds nothing, whether it trades or rests', (t, create) => {
+  const scenario = create({ fillModel: 'book_depth' });
+  scenario.book(WIN, [[40, 4]], [[43, 50]]);
+  scenario.buy(10);
+  const order = { side: 'no', netting: 'net', contracts: 15, ...limit(60) } as const;
+  // Four of ten close at 60, six wait to close, and five to open.
+  t.like(preview(scenario, order), { would: 'rest', holdCents: 300, costCents: 0 });
+  t.like(scenario.limitBuy(60, 15, order).body, { status: 'resting' });
+  t.is(scenario.account().heldDollars, 3);
+});
+
 scenarioTest('T133: a part that trades and a part that rests', (t, create) => {
   const scenario = create({ fillModel: 'book_depth' });
   scenario.book(WIN, [[40, 5]], [[43, 4]]);
@@ -154,6 +165,12 @@ scenarioTest(
       scenario.quote(WIN, bid, ask);
       t.deepEqual(shown(), first, `${bid} ${ask}`);
     }
+    const { engine, nowMs: atMs } = scenario;
+    scenario.limitBuy(41, 1);
+    engine.command({ kind: 'adjust', atMs, account: ALICE, amountCents: 41 - 10_000_000 });
+    t.is(scenario.account().balanceDollars, 0);
+    const ioc = { ...limit(90), timeInForce: 'ioc' } as const;
+    t.deepEqual(preview(scenario, ioc), none, 'it may trade nothing, so it needs nothing');
   },
 );
 

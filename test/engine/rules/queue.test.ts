@@ -241,6 +241,21 @@ scenarioTest(
   },
 );
 
+scenarioTest(
+  'T152: a volume fills each account once, whoever is between its orders',
+  (t, create) => {
+    const scenario = create(QUEUE);
+    const venue = venueOf(scenario, [], NO);
+    const accounts = [ALICE, BOB, ALICE];
+    const bids = accounts.map((account) => scenario.limitBuy(40, 5, { account }));
+    venue.print('yes', 4000, 700);
+    t.deepEqual(
+      bids.map((bid, at) => filled(scenario, bid, accounts[at])),
+      [5, 5, 2],
+    );
+  },
+);
+
 scenarioTest('T151: whoever sells below a bid would have met it first', (t, create) => {
   const scenario = create(QUEUE);
   const venue = venueOf(scenario, YES, NO);
@@ -509,6 +524,18 @@ for (const withCheckpoint of [false, true]) {
     t.deepEqual(placesIn(engine), []);
   });
 }
+
+test('T154: a decrease notes a place once less than half is left ahead', (t) => {
+  const { engine, scenario } = queued();
+  const decrease = (contracts: number, size: number) => {
+    const of = { change: 'cancel', side: 'yes', price: 4000, decrease: size } as const;
+    scenario.tick({ kind: 'level', ...on, ...of, contracts, size });
+    const { queue } = engine.folded();
+    return Array.from(queue.orders(), (order) => queue.noted(order).aheadE2);
+  };
+  t.deepEqual(decrease(4_000, 6_000), [10_000]);
+  t.deepEqual(decrease(2_000, 4_000), [4_000]);
+});
 
 test('T154: the log alone leads to the same places', (t) => {
   const { engine, scenario } = queued();

@@ -80,16 +80,21 @@ scenarioTest('M33: a reset ends all orders and trades and begins a run', (t, cre
 });
 
 scenarioTest('M33: what a reset has closed is never settled or filled', (t, createScenario) => {
-  const scenario = createScenario();
+  const scenario = createScenario({ fillModel: 'book_depth' });
   enable(scenario);
-  scenario.quote(WIN, 41, 43);
-  scenario.buy(100);
+  scenario.book(WIN, [[41, 100]], [[43, 100]]);
+  const { trade } = scenario.buy(100).body as { trade: { tradeId: string } };
+  scenario.sell(trade.tradeId, { timeInForce: 'gtc', limitPriceCents: 44 });
+  scenario.book(WIN, [[44, 30]], [[46, 100]]);
+  scenario.book(WIN, [[41, 100]], [[43, 100]]);
   scenario.limitBuy(10, 50);
   reset(scenario);
   scenario.quote(WIN, 5, 8);
   const payouts = { yesPayoutCents: 100, noPayoutCents: 0 };
   scenario.tick({ kind: 'result', source: 0, market: WIN, outcome: 'yes', ...payouts });
-  t.like(scenario.account(), { balanceDollars: 100_000, lifetimePnlDollars: -2, openPositions: 0 });
+  // 30 were sold a cent above their price before, and the reset sells 70 for 2 cents less.
+  const lifetimePnlDollars = -1.1;
+  t.like(scenario.account(), { balanceDollars: 100_000, lifetimePnlDollars, openPositions: 0 });
 });
 
 scenarioTest('M33: no switch hides the price of a reset', (t, createScenario) => {

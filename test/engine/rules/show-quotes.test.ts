@@ -1,5 +1,6 @@
 /** What a shard that cannot write shows of the ticks that it gets: all prices, and no effects. */
 import test from 'ava';
+import type { FillModelName } from '../../../engine/base/units.ts';
 import { showQuotes } from '../../../engine/rules/apply-tick.ts';
 import type { Tick } from '../../../engine/rules/messages.ts';
 import { AWAY, CATALOG, NOON_MS, placeOrder, quoteTick } from '../fixtures.ts';
@@ -9,8 +10,8 @@ const MAX_AGE_MS = 15_000;
 const NO_PRICES = { yesBidCents: null, yesAskCents: null };
 
 /** A resting buy at 40, and a quote of 40 to 43 that does not reach it. */
-function showingEngine() {
-  const engine = createMemoryEngine({ quoteMaxAgeMs: MAX_AGE_MS, routingBandCents: 10 });
+function showingEngine(fillModel: FillModelName = 'top_of_book') {
+  const engine = createMemoryEngine({ quoteMaxAgeMs: MAX_AGE_MS, routingBandCents: 10, fillModel });
   engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: CATALOG });
   const venueData = { kind: 'switches', venueData: true, selfReset: false } as const;
   engine.command({ ...venueData, atMs: NOON_MS });
@@ -64,6 +65,20 @@ test('D8: a trade is shown as the last one', (t) => {
   const trade = { kind: 'trade', source: 0, market: 0, yesPriceCents: 42, side: 'yes' } as const;
   see({ ...trade, contracts: 5, atMs: NOON_MS });
   t.is(quote().lastTradeCents, 42);
+});
+
+test('D8, T145: levels are shown, whole and changed, and a print fills nothing', (t) => {
+  const { engine, see } = showingEngine('queue');
+  const on = { atMs: NOON_MS, source: 0, market: 0 } as const;
+  const level = { side: 'yes', price: 4000, decrease: 0 } as const;
+  const levels = { yes: [[4000, 500]], no: [] } as const;
+  see({ kind: 'levels', ...on, levels, repeats: false });
+  see({ kind: 'level', ...on, ...level, change: 'add', contracts: 200, size: 700 });
+  see({ kind: 'print', ...on, ...level, contracts: 900 });
+  t.deepEqual(engine.state().fillModel.queues!.levels.of(0)!.levels(), {
+    ...{ yes: [[4000, 700]], no: [] },
+  });
+  t.deepEqual(engine.endings(), []);
 });
 
 test('D8: results, games and time wait until the shard can write', (t) => {

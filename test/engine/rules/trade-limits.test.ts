@@ -162,7 +162,11 @@ test('L2, L13: the answer to a cancel says what is left after it', (t) => {
   const engine = tradingEngine();
   const cancel = { kind: 'cancel', atMs: NOON_MS, account: uuidOf(1), orderId: uuidOf(1) } as const;
   const ask = () => engine.command({ ...cancel, counting: counting(1) });
-  t.like(ask().limits, { closing: true, keyLeftInMinute: 19, accountLeftInMinute: 39 });
+  const key = { keyPerMinute: 20, keyLeftInMinute: 19, keyPerDay: 0, keyLeftInDay: 0 };
+  const ofAccount = { accountPerMinute: 40, accountLeftInMinute: 39 };
+  const perDay = { accountPerDay: 0, accountLeftInDay: 0 };
+  const all = { atMs: NOON_MS, closing: true, ...key, ...ofAccount, ...perDay };
+  t.deepEqual(ask().limits, all, 'they have no limit of a day');
   t.like(ask().limits, { closing: true, keyLeftInMinute: 18, accountLeftInMinute: 38 });
 });
 

@@ -3,7 +3,8 @@ import test, { type ExecutionContext } from 'ava';
 import { WatchedMarkets } from '../../../feeds/catalog/watched-markets.ts';
 import { ChannelWords, wordsByVenue } from '../../../feeds/connection/channel-words.ts';
 import { StatusPoller } from '../../../feeds/connection/status-poller.ts';
-import type { StateTick } from '../../../feeds/reading/venue.ts';
+import { ToldResults } from '../../../feeds/ingest/told-results.ts';
+import type { ResultTick, StateTick } from '../../../feeds/reading/venue.ts';
 import { KALSHI, POLYMARKET_US } from '../live-venues.ts';
 import { json, type Reply, restServer } from '../rest-server.ts';
 import { until } from '../until.ts';
@@ -13,20 +14,18 @@ const status = (status: 'open' | 'paused' | 'closed', more: object = {}): StateT
   ...{ kind: 'status', market: 'A', status },
   ...more,
 });
-const YES: StateTick = { kind: 'result', market: 'A', outcome: 'yes', yesValue: null };
-const AMENDED = { isOpen: false, mayAmend: true };
+const YES: ResultTick = { kind: 'result', market: 'A', outcome: 'yes', yesValue: null };
 
 /** A poller whose requests are answered when the test says so. */
 async function poller(
   t: ExecutionContext,
   {
     isOpen = true,
-    mayAmend = false,
     requests = 1,
     repeatsStatus = false,
     againMs = 60_000,
     words = new ChannelWords(),
-    given = new Set<string>(),
+    untold = new Set<string>(),
   } = {},
 ) {
   const held: (() => void)[] = [];
@@ -39,10 +38,10 @@ async function poller(
   const named: string[] = [];
   const base = new URL(rest.url);
   const made = new StatusPoller({
-    ...{ base, tellsResults: true, mayAmend, repeatsStatus, againMs, words },
+    ...{ base, tellsResults: true, repeatsStatus, againMs, words },
     held: () => new Map(),
     isOpen: () => isOpen,
-    given: () => given,
+    untold: () => untold,
     requests: (_, markets) => {
       named.push(...markets);
       return Array.from({ length: markets.length > 0 ? requests : 0 }, (_, at) => ({
@@ -145,10 +144,11 @@ test('W106: books go on to say that a market is open which an answer has ended',
 });
 
 test('W107: a result from before the start is asked for until it is final', async (t) => {
-  const { poller: asking, rest, answer } = await poller(t, { ...AMENDED, againMs: 30 });
-  asking.joined('A');
+  const untold = new Set(['A']);
+  const { poller: asking, rest, answer } = await poller(t, { isOpen: false, untold, againMs: 30 });
   asking.ask(['A']);
   t.deepEqual(await answer({ ...YES, provisional: true }), [{ ...YES, provisional: true }]);
+  untold.clear();
   const doubt = status('closed', { doubt: 'disputed' });
   await answer(doubt);
   t.regex(asking.problems().join(), /paid, and their venue doubts the result: A \(disputed\)/);
@@ -159,42 +159,41 @@ test('W107: a result from before the start is asked for until it is final', asyn
   t.is(rest.asked.length, asked, 'it is final');
 });
 
-test('W107: a venue that never changes a result is not asked for one from before the start', async (t) => {
-  const never = await poller(t, { ...AMENDED, mayAmend: false });
-  never.poller.joined('A');
-  never.poller.ask(['A']);
-  t.deepEqual(never.named, []);
-  const may = await poller(t, AMENDED);
-  may.poller.joined('A');
-  may.poller.ask(['A']);
-  t.deepEqual(may.named, ['A']);
+test('W107: who has given a result from before the start is not known, so its venue is asked', (t) => {
+  const watched = watchedOf(new ToldResults(), [0]);
+  t.deepEqual([...watched.untold('venue_a')], ['A']);
 });
 
 test('W110: a venue is asked for the result of a market that an operator has settled', async (t) => {
-  const watched = new WatchedMarkets({
-    ...{ named: 0, marketNames: ['venue_a/A', 'venue_a/B'], games: [], settled: [] },
-    byVenue: { venue_a: ['A'] },
-  });
-  const given = () => watched.given('venue_a');
+  const told = new ToldResults();
+  const watched = watchedOf(told, []);
+  const untold = () => watched.untold('venue_a');
+  t.is(untold().size, 0, 'it has none');
+  told.take(0, YES);
   watched.settle(0, true);
-  t.is(given().size, 0, 'its venue has told the result');
+  t.is(untold().size, 0, 'its venue has told the result');
   watched.settle(0, false);
   watched.settle(1, false);
-  t.deepEqual([...given()], ['A'], 'the other is not subscribed to');
+  t.deepEqual([...untold()], ['A'], 'the other is not subscribed to');
   const { named, answer } = await poller(t, {
     isOpen: false,
-    given: given() as Set<string>,
+    untold: untold() as Set<string>,
     againMs: 30,
   });
   t.deepEqual(await answer(), [], 'the venue has none yet');
   t.deepEqual(await answer(NO), [NO]);
   t.deepEqual([...new Set(named)], ['A']);
-  watched.settle(0, true);
-  t.is(given().size, 0);
+  told.take(0, NO);
+  t.is(untold().size, 0);
   const none = await poller(t, { isOpen: false });
   none.poller.ask(['A']);
   t.deepEqual(none.named, []);
 });
+
+function watchedOf(told: ToldResults, settled: number[]): WatchedMarkets {
+  const markets = { named: 0, marketNames: ['venue_a/A', 'venue_a/B'], games: [], settled };
+  return new WatchedMarkets({ ...markets, byVenue: { venue_a: ['A'] } }, told);
+}
 
 test('W111: a held market that is closed for long without a result is named', (t) => {
   const [held, over] = [new Map([['A', true]]), new Set<string>()];
@@ -202,6 +201,7 @@ test('W111: a held market that is closed for long without a result is named', (t
     const made = new StatusPoller({
       ...{ base: null, requests: null, tellsResults: true, take() {} },
       held: () => held,
+      untold: () => new Set(),
       isOpen: (market) => !over.has(market),
       log: { info() {}, warn() {} },
       ...(lateMs === undefined ? {} : { lateMs }),
@@ -225,7 +225,57 @@ test('W111: a held market that is closed for long without a result is named', (t
 });
 
 const [OPEN, PAUSED, CLOSED] = [status('open'), status('paused'), status('closed')];
-const NO: StateTick = { ...YES, outcome: 'no' };
+const NO: ResultTick = { ...YES, outcome: 'no' };
+
+test('W112: what an answer has stopped opens by a word of its channel once an answer agrees', async (t) => {
+  const { venue, states, rest, open } = await stubOf(t, KALSHI);
+  states.set('A', 'paused');
+  const world = open({ askAgainMs: 60 });
+  await until(() => world.statusOf('A') === 'paused' && world.priceOf('A') !== null, 'a pause');
+  const asked = rest.asked.length;
+  const msg = { market_ticker: 'A', event_type: 'activated' };
+  venue.sockets[0]!.send(JSON.stringify({ type: 'market_lifecycle_v2', sid: 3, seq: 1, msg }));
+  await until(() => rest.asked.length > asked + 1, 'it is asked for until they agree');
+  t.is(world.statusOf('A'), 'paused');
+  states.set('A', 'open');
+  await until(() => world.statusOf('A') === 'open', 'they agree');
+});
+
+test('W112: an answer that stops a market which its channel has opened is asked for again', async (t) => {
+  const once = await poller(t, { againMs: 3_600_000 });
+  once.poller.ask(['A']);
+  await until(() => once.rest.asked.length > 0, 'a question');
+  once.poller.saw([OPEN]);
+  t.deepEqual(await once.answer(PAUSED), [PAUSED], 'the channel has opened it since the question');
+  t.deepEqual(await once.answer(OPEN), [OPEN], 'it was asked for at once');
+  const { poller: asking, named, answer } = await poller(t, { againMs: 60 });
+  asking.saw([OPEN]);
+  asking.ask(['A']);
+  t.deepEqual(await answer(PAUSED), [PAUSED]);
+  t.deepEqual(await answer(PAUSED), [PAUSED], 'it was asked for later');
+  t.deepEqual(await answer(OPEN), [OPEN]);
+  const before = named.length;
+  asking.ask(['B']);
+  for (let more = 0; more < 3; more++) await answer({ ...CLOSED, market: 'B' });
+  t.deepEqual([...new Set(named.slice(before))], ['B'], 'they agree on the first market');
+});
+
+test('W112: no answer of the next minute opens a market that its channel has paused', async (t) => {
+  const words = new ChannelWords();
+  const { poller: asking, answer } = await poller(t, { words });
+  asking.saw([PAUSED]);
+  asking.ask(['A']);
+  t.deepEqual(await answer(OPEN), []);
+  const later = await poller(t, { againMs: 300 });
+  later.poller.saw([PAUSED]);
+  later.poller.ask(['A']);
+  let taken: StateTick[] = [];
+  while (taken.length === 0) taken = await later.answer(OPEN);
+  t.deepEqual(taken, [OPEN], 'it was asked for again, and the word is old by then');
+  words.startsOver(0, ['A']);
+  asking.ask(['A']);
+  t.deepEqual(await answer(OPEN), [OPEN], 'the channel may have opened it unheard');
+});
 
 test('W109: a slower feed takes no word of its venue back', (t) => {
   const words = new ChannelWords();
@@ -264,10 +314,10 @@ test('W109: the words of a market end with it', (t) => {
     words.isOld(first, tick);
     words.saw(tick);
   }
-  words.closedByAnswer('A');
-  t.true(words.hasClosed('A', 0));
+  words.stoppedByAnswer('A');
+  t.true(words.wasStopped('A', 0));
   words.forget('A');
-  t.false(words.hasClosed('A', 0) || words.isNewer('A', 0));
+  t.false(words.wasStopped('A', 0) || words.isNewer('A', 0) || words.statusOf('A') !== null);
   t.false(words.isOld(second, OPEN), 'nothing of it is known');
 });
 

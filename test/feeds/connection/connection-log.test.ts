@@ -91,6 +91,7 @@ test('O14: no sum goes down when a connection is no longer needed', async (t) =>
     awaitsQuote: () => true,
     ingest: createIngest({ marketNumber: () => 0, sink: () => {}, log: () => {} }),
     newSource: () => 0,
+    untold: () => new Set(),
     restUrl: null,
     nowMs: Date.now,
     log: { info() {}, warn() {} },

@@ -160,6 +160,76 @@ row(
   },
 );
 
+row(
+  'W113: an unknown word for the state of a market is shown until a known one comes',
+  ['kalshi', 'polymarket_us', 'native'],
+  async (t, stub, name) => {
+    const world = stub.open({ restUrl: null });
+    await until(() => world.priceOf('A') !== null, 'a price');
+    const problems = () => world.feed.statuses()[0]!.resultProblems.join();
+    const words = {
+      kalshi: ['napped', 'activated'],
+      polymarket_us: ['MARKET_STATE_NAPPED', 'MARKET_STATE_OPEN'],
+      native: ['napped', 'open'],
+    }[name as 'native'];
+    let seq = 0;
+    const say = (word: string) => {
+      seq++;
+      const msg = { market_ticker: 'A', event_type: word };
+      const frame = {
+        kalshi: { type: 'market_lifecycle_v2', sid: 3, seq, msg },
+        polymarket_us: { marketData: { marketSlug: 'A', bids: [], offers: [], state: word } },
+        native: { type: 'status', seq: 3 + seq, market: 'A', status: word },
+      };
+      stub.venue.sockets[0]!.send(JSON.stringify(frame[name as 'native']));
+    };
+    say(words[0]!);
+    await until(() => problems() !== '', 'a problem');
+    const shown = `1 market in a state that its venue names by an unknown word: A (${words[0]})`;
+    t.is(problems(), shown);
+    if (name === 'native') t.is(world.statusOf('A'), 'paused');
+    say(words[0]!);
+    say(words[1]!);
+    await until(() => problems() === '' && world.statusOf('A') === 'open', 'a known word');
+    t.is(world.logged.split('unknown word').length, 2, 'one line');
+    t.true(world.logged.includes(words[0]!));
+  },
+);
+
+row('W113: an unknown word of the channel is asked for', ['kalshi'], async (t, stub) => {
+  const world = stub.open({ askAgainMs: 3_600_000 });
+  await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');
+  const say = (event_type: string) => {
+    const msg = { market_ticker: 'A', event_type };
+    kalshiSays(stub.venue.sockets[0]!, 'market_lifecycle_v2', msg);
+  };
+  say('deactivated');
+  await until(() => world.statusOf('A') === 'paused', 'a pause');
+  say('napped');
+  await until(() => world.statusOf('A') === 'open', 'the answer: the word may have opened it');
+  t.regex(stub.rest.asked.at(-1)!, /tickers=A&/);
+  t.deepEqual(world.feed.statuses()[0]!.resultProblems, []);
+});
+
+test('W113: an unknown status of an answer stops the market', (t) => {
+  const base = new URL('http://127.0.0.1/trade-api/v2');
+  const [request] = createAdapter('kalshi').stateRequests!(base, ['A']);
+  t.deepEqual(request!.read({ markets: [{ ticker: 'A', status: 'napped' }] }), [
+    { kind: 'status', market: 'A', status: 'paused' },
+    { kind: 'unread', market: 'A', word: 'napped' },
+  ]);
+});
+
+test('W113: an unknown status of a game is logged with the game', async (t) => {
+  const { venue, open } = await stubOf(t, NATIVE);
+  const world = open();
+  await until(() => world.priceOf('A') !== null, 'a price');
+  const frame = { type: 'game', seq: 4, game: 'g-1', status: 'halftime' };
+  venue.sockets[0]!.send(JSON.stringify(frame));
+  await until(() => world.logged.includes('game g-1: halftime'), 'a line');
+  t.is(world.ingest.counts().skippedByReason['unknown status of a game'], 1);
+});
+
 row('W75: a provisional result is asked for until it is final', ['kalshi'], async (t, stub) => {
   const world = stub.open({ askAgainMs: 120 });
   await until(() => world.statusOf('A') === 'open' && world.priceOf('A') !== null, 'the start');

@@ -17,7 +17,14 @@ from typing import Any, TypeAlias
 import httpx
 
 from .calls import Call
-from .errors import BadAnswerError, NoAnswerError, RefusedError, refusal_of
+from .errors import (
+    BadAnswerError,
+    NoAnswerError,
+    RefusedError,
+    address_at,
+    leader_in,
+    refusal_of,
+)
 from .generated import AsyncOperations, OrderBatchResults, OrderPlacement, Operations
 from .stream import Stream
 from .sync_stream import SyncStream
@@ -107,7 +114,10 @@ class Client(Operations):
     def call(self, call: Call) -> Any:
         attempt = 0
         while True:
-            result = self._sent(call)
+            result = self._sent(call, call.path)
+            there = self._setup.leader_of(call, result)
+            if there is not None:
+                result = self._sent(call, there)
             pause = self._retries.pause(call, result, attempt)
             if pause is None:
                 return self._setup.answer(call, result)
@@ -115,9 +125,9 @@ class Client(Operations):
             self._setup.log_again(call, result, pause)
             time.sleep(pause)
 
-    def _sent(self, call: Call) -> _Result:
+    def _sent(self, call: Call, url: str) -> _Result:
         try:
-            return self._http.request(call.method, call.path, **_request(call))
+            return self._http.request(call.method, url, **_request(call))
         except httpx.RequestError as error:
             return error
 
@@ -160,7 +170,10 @@ class AsyncClient(AsyncOperations):
     async def call(self, call: Call) -> Any:
         attempt = 0
         while True:
-            result = await self._sent(call)
+            result = await self._sent(call, call.path)
+            there = self._setup.leader_of(call, result)
+            if there is not None:
+                result = await self._sent(call, there)
             pause = self._retries.pause(call, result, attempt)
             if pause is None:
                 return self._setup.answer(call, result)
@@ -168,9 +181,9 @@ class AsyncClient(AsyncOperations):
             self._setup.log_again(call, result, pause)
             await asyncio.sleep(pause)
 
-    async def _sent(self, call: Call) -> _Result:
+    async def _sent(self, call: Call, url: str) -> _Result:
         try:
-            return await self._http.request(call.method, call.path, **_request(call))
+            return await self._http.request(call.method, url, **_request(call))
         except httpx.RequestError as error:
             return error
 
@@ -317,6 +330,16 @@ class _Setup:
         if not result.is_success or answer is None:
             raise refusal_of(result.status_code, answer, request_id=request_id, sent=call.body)
         return answer
+
+    def leader_of(self, call: Call, result: _Result) -> str | None:
+        """The address of a call at the node of a cluster that its answer names: such a refusal says
+        that nothing was done. Rule U91 (api/RULES.md).
+        """
+        if isinstance(result, httpx.RequestError) or result.status_code != 503:
+            return None
+        leader = leader_in(_json(result))
+        there = None if leader is None else address_at(leader, self.base_url)
+        return None if there is None else there + call.path
 
     def log_again(self, call: Call, result: _Result, pause: float) -> None:
         why = result.status_code if isinstance(result, httpx.Response) else repr(result)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Literal
+from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from .generated import ErrorCode
@@ -197,3 +198,20 @@ def refusal_of(
         sent=sent,
         leader=error.get("leader"),
     )
+
+
+def leader_in(body: Any) -> str | None:
+    """The address of the node that the body of a refusal names."""
+    error = body.get("error") if isinstance(body, dict) else None
+    leader = error.get("leader") if isinstance(error, dict) else None
+    return leader if isinstance(leader, str) else None
+
+
+def address_at(leader: str, own: str) -> str | None:
+    """The address ``own`` of HTTP at the node that a refusal names. None: a credential that was sent
+    over TLS is not sent without.
+    """
+    node, here = urlsplit(leader), urlsplit(own)
+    if not node.netloc or node.scheme not in ("https", here.scheme):
+        return None
+    return here._replace(scheme=node.scheme, netloc=node.netloc).geturl()

@@ -9,14 +9,13 @@ import random
 from collections import deque
 from collections.abc import Awaitable, Callable
 from typing import Any, NoReturn
-from urllib.parse import urlsplit
 
 from websockets.exceptions import ConnectionClosed, WebSocketException
 
 from .calls import with_key
 from .channel import Channel
 from .connect import close_code, open_socket
-from .errors import ConnectionLostError, RefusedError, refusal_of
+from .errors import ConnectionLostError, RefusedError, address_at, leader_in, refusal_of
 from .events import EndedEvent, StateEvent, StreamEvent
 from .generated import CanceledOrders, OrderAnswer, OrderPlacement, OrderRequest
 
@@ -193,7 +192,7 @@ class Stream:
         def answered(status: int, body: Any) -> None:
             if not answer.done():
                 answer.set_result((status, body))
-            if status >= 300 and _names_leader(body):
+            if status >= 300 and leader_in(body) is not None:
                 raise refusal_of(status, body)
 
         number = self._numbered(answered)
@@ -492,19 +491,9 @@ class _Subscribed:
 
 
 def _url_at(leader: str, home: str) -> str | None:
-    """The address of a stream at a node. None: a credential that was sent over TLS is not sent
-    without.
-    """
-    node, own = urlsplit(leader), urlsplit(home)
-    scheme = {"http": "ws", "https": "wss"}.get(node.scheme)
-    if not node.netloc or scheme not in ("wss", own.scheme):
-        return None
-    return f"{scheme}://{node.netloc}{own.path}"
-
-
-def _names_leader(body: Any) -> bool:
-    error = body.get("error") if isinstance(body, dict) else None
-    return isinstance(error, dict) and isinstance(error.get("leader"), str)
+    """The address of a stream at a node; None: it does not go there."""
+    there = address_at(leader, f"http{home.removeprefix('ws')}")
+    return None if there is None else f"ws{there.removeprefix('http')}"
 
 
 def _closed_by(error: Exception | None) -> Exception:

@@ -101,10 +101,13 @@ test('O17: an operator marks a trade, open or over', async (t) => {
   t.is(json.positions[0].parlayId, PARLAY);
   const sell = { action: 'sell', type: 'market', tradeId, idempotencyKey: 'two' };
   await api.call('POST', '/portfolio/orders', { body: sell });
-  const over = await mark({ tradeId, combine: true });
-  t.is(over.status, 404);
-  t.is(over.json.error.code, 'trade_not_found');
+  t.is((await mark({ tradeId, combine: true })).json.combine, true);
   t.is((await mark({ tradeId, userId: api.user.id, combine: true })).status, 200);
+  const unknown = { tradeId: PARLAY, combine: true };
+  for (const body of [unknown, { ...unknown, userId: api.user.id }]) {
+    const refused = await mark(body);
+    t.deepEqual([refused.status, refused.json.error.code], [404, 'trade_not_found']);
+  }
   t.is((await mark({ tradeId })).status, 400);
   t.is((await mark({ tradeId: 'x', combine: true })).status, 400);
 });

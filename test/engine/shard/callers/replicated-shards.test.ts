@@ -1,6 +1,7 @@
-import { cpSync } from 'node:fs';
+import { execFileSync } from 'node:child_process';
+import { cpSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
+import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import test, { type ExecutionContext } from 'ava';
 import { eventually } from '../../../../bench/lib/eventually.ts';
 import { LogReader } from '../../../../engine/log/log-reader.ts';
@@ -9,6 +10,7 @@ import { addMember } from '../../../../engine/replication/members.ts';
 import { moveLead } from '../../../../engine/replication/move-lead.ts';
 import { Replicator } from '../../../../engine/replication/replicator.ts';
 import type { Reply } from '../../../../engine/rules/messages.ts';
+import { refusalOf } from '../../../../engine/shard/callers/shard-health.ts';
 import type { Shards, ShardsOptions } from '../../../../engine/shard/callers/shards.ts';
 import { identityOf } from '../../../../engine/shard/store/data-format.ts';
 import { logIn } from '../../../../engine/shard/store/shard-log.ts';
@@ -18,6 +20,7 @@ import { longTest } from '../../../long-test.ts';
 import { NOON_MS, placeOrder, quoteTick, uuidOf } from '../../fixtures.ts';
 import { EtcdDouble } from '../../replication/etcd-double.ts';
 import { hashOnDisk, openShards, tempDir } from '../engine-process.ts';
+import { mayMount, mountAt } from '../limited-files.ts';
 import { openLog } from '../logged-facts.ts';
 
 const SILENT = { info() {}, error() {} };
@@ -150,6 +153,22 @@ test("N108, N111, N113, N114, N115, N150, O46: a node follows, says who leads, c
   etcd.stop();
 });
 
+test('O47: shards that different nodes lead refuse for themselves, since one refusal for all would name a wrong node', (t) => {
+  const of = (...refusals: (Unavailable | null)[]) =>
+    refusalOf(refusals.map((refusal) => ({ refusal: () => refusal })));
+  const [atOne, atTwo, full] = [
+    new NotLeader('http://one'),
+    new NotLeader('http://two'),
+    new Unavailable('full'),
+  ];
+  t.is(of(atOne, atTwo), null);
+  t.is(of(atOne, full), null);
+  t.is(of(full, atOne), null);
+  t.is(of(atOne, atOne), atOne);
+  t.is(of(full, full), full);
+  t.is(of(atOne, null), null);
+});
+
 longTest(
   'N105, N112: a leader whose lease has ended answers nothing more, and follows',
   async (t) => {
@@ -179,16 +198,26 @@ longTest(
   },
 );
 
-test('N101, N102, N106, N112: without the cluster a leader answers no order, and no read after its lease; what it answered is kept, and a copy starts alone', async (t) => {
+test('N101, N102, N106, N112, O47: without the cluster a leader answers no order, and no read after its lease; what it answered is kept, and a copy starts alone; it names nobody as the leader then, least of all itself', async (t) => {
   const etcd = await EtcdDouble.start();
   const [dir, copy] = [tempDir(t), tempDir(t)];
   const one = await openNode(dir, etcd, 'one');
   await trade(one, 0, 10);
+  const named = new Set<string | null>();
+  const noteNamed = () => {
+    const refusal = one.refusal();
+    if (refusal instanceof NotLeader) named.add(refusal.leader);
+  };
   etcd.isCut = true;
-  await t.throwsAsync(order(one, 10), { instanceOf: NotLeader });
+  const unknown = await t.throwsAsync(order(one, 10), { instanceOf: NotLeader });
+  t.is(unknown?.leader, null, 'it may have been done');
   t.not(one.state(), 'ready');
   etcd.isCut = false;
-  await eventually('the node leads again', isLeading(one));
+  await eventually('the node leads again', () => {
+    noteNamed();
+    return isLeading(one)();
+  });
+  t.deepEqual([...named], [null]);
   const trades = tradesIn(await trade(one, 0, 11));
   t.is(new Set(trades).size, 11);
 
@@ -257,6 +286,43 @@ longTest('N166, N169: the lead moves amid orders, and each of them exists once',
   client.close();
   etcd.stop();
 });
+
+// Mounting takes a right, which a container may not have.
+(mayMount() ? longTest : test.skip)(
+  'N120, O3: a follower whose disk is full says so, and leads nothing until it has room',
+  async (t: ExecutionContext) => {
+    const etcd = await EtcdDouble.start();
+    const [first, second] = [tempDir(t), tempDir(t)];
+    mountAt(second, 64);
+    t.teardown(() => execFileSync('umount', [second]));
+    // It soon needs room for another piece of its log.
+    for (const dir of [first, second]) openLog(dir, 0, 65_536).close();
+    const one = await openNode(first, etcd, 'one');
+    await trade(one, 0, 10);
+    const two = await openNode(second, etcd, 'two');
+    await eventually('the second node has all', isFollowing(two));
+    const filler = path.join(second, 'filler');
+    t.throws(() => writeFileSync(filler, Buffer.alloc(2 ** 26)), { code: 'ENOSPC' });
+    const problem = () => two.statuses()[0]!.problem;
+    let step = 10;
+    await eventually('its disk is full', async () => {
+      await trade(one, step, step + 20);
+      step += 20;
+      return problem() !== null;
+    });
+    t.regex(problem()!, /^the data directory cannot be written: no space left/);
+    t.is(two.state(), 'degraded');
+    await one.close();
+    await sleep(1000);
+    t.false(etcd.keys.some((key) => key.endsWith('/leader')));
+    rmSync(filler);
+    await eventually('the second node leads', isLeading(two));
+    t.is(problem(), null);
+    t.is(new Set(tradesIn(await trade(two, 0, step))).size, step);
+    await two.close();
+    etcd.stop();
+  },
+);
 
 longTest('N109: a node whose log is another one does not follow, and loses nothing', async (t) => {
   const etcd = await EtcdDouble.start();

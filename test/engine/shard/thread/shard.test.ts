@@ -69,7 +69,7 @@ test('N169: a leader notes places, then gives its lease up, and then writes its 
   shard.lead({
     append: ({ firstNumber, count }) => stored.push(firstNumber + count - 1),
     confirm() {},
-    noteOnDisk() {},
+    notePlace() {},
     release: () => {
       released.push([stored.at(-1), shard.lastNumber, gauges.read()?.checkpointNumber]);
     },
