@@ -76,11 +76,15 @@ export class Link {
     }
     /** As `drop`; the next connection is to the node that the error names, if it names one. */
     leave(error) {
+        if (this.#state.state === 'open')
+            this.#goTo(error);
+        this.drop(error);
+    }
+    #goTo(error) {
         const named = error instanceof RefusedError ? error.leader : null;
         const url = named === null ? null : this.#options.urlAt(named);
-        if (this.#state.state === 'open' && url !== null)
+        if (url !== null)
             this.#url = url;
-        this.drop(error);
     }
     /** Closes it; it does not open again. */
     close(error) {
@@ -112,6 +116,7 @@ export class Link {
         if (error instanceof RefusedError && FINAL_STATUSES.includes(error.status)) {
             return this.close(error);
         }
+        this.#goTo(error);
         this.#retry(error ?? new Error('the server could not be reached'));
     }
     #opened(socket) {

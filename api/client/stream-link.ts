@@ -95,10 +95,14 @@ export class Link {
 
   /** As `drop`; the next connection is to the node that the error names, if it names one. */
   leave(error: Error): void {
+    if (this.#state.state === 'open') this.#goTo(error);
+    this.drop(error);
+  }
+
+  #goTo(error: Error | null): void {
     const named = error instanceof RefusedError ? error.leader : null;
     const url = named === null ? null : this.#options.urlAt(named);
-    if (this.#state.state === 'open' && url !== null) this.#url = url;
-    this.drop(error);
+    if (url !== null) this.#url = url;
   }
 
   /** Closes it; it does not open again. */
@@ -131,6 +135,7 @@ export class Link {
     if (error instanceof RefusedError && FINAL_STATUSES.includes(error.status)) {
       return this.close(error);
     }
+    this.#goTo(error);
     this.#retry(error ?? new Error('the server could not be reached'));
   }
 

@@ -9,7 +9,7 @@ import type { Log } from '../base/logger.ts';
 import type { Caller } from '../dispatch/access.ts';
 import type { CallerReservation } from '../dispatch/dispatch.ts';
 import type { OrderEntry } from '../dispatch/order-entry.ts';
-import { busyRefusal } from '../dispatch/refusals.ts';
+import { BUSY_STATUS, busyRefusal } from '../dispatch/refusals.ts';
 import type { Socket, SocketEvents } from '../http/socket.ts';
 import type { PaperAccount } from '../identity/accounts.ts';
 import type { AnswerQueue } from './answer-queue.ts';
@@ -31,7 +31,7 @@ import type { Share, Turns, Worker } from './turns.ts';
 
 /** Codes of a close frame; from 4000 on they are ours. */
 export const CLOSE = {
-  ...{ stopping: 1001, wrongKind: 1003 },
+  ...{ stopping: 1001, unsure: 1001, wrongKind: 1003 },
   ...{ ended: 4401, tooSlow: 4408, silent: 4408, flood: 4429 },
 } as const;
 
@@ -431,6 +431,8 @@ export class StreamSession implements Member, SocketEvents, Worker {
 
   #endForCredential(error: unknown): void {
     if (!(error instanceof Refusal)) throw error;
-    this.#socket.end(CLOSE.ended, error.code);
+    // Whether it has ended cannot be known here now: another node may know it.
+    const isUnsure = error.status === BUSY_STATUS;
+    this.#socket.end(isUnsure ? CLOSE.unsure : CLOSE.ended, error.code);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Asks the leader of a shard, or of the control data, to hand it over to another node. Rule N166
+ * Asks the leader of a shard, or of the control data, to hand it over to another node. Rules N121, N166
  * (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -44,7 +44,11 @@ export async function moveLead(
     if (!begun.succeeded) throw new Error(`the lead of ${subject} moves already`);
     const untilMs = performance.now() + seconds * 1000;
     while (performance.now() < untilMs) {
-      if ((await leads()) === node) return;
+      const now = await leads();
+      if (now === node) return;
+      if (now !== null && now !== before) {
+        throw new Error(`${node} has not taken the lead of ${subject}: ${now} leads it now`);
+      }
       await sleep(LOOK_EVERY_MS);
     }
     throw new Error(

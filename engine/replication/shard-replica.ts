@@ -113,6 +113,8 @@ export class ShardReplica {
   #leaseUntilMs = Number.NEGATIVE_INFINITY;
   #renewing: NodeJS.Timeout | null = null;
   #isEnded = false;
+  /** Since then nobody is seen to lead; null: a node leads. */
+  #leaderlessSinceMs: number | null = null;
   /** The lease of the last move that this node has answered. */
   #movedBy: string | null = null;
   #state: ReplicaState = UNKNOWN_REPLICA;
@@ -246,6 +248,8 @@ export class ShardReplica {
     const isWhole = records.length < RECORDS_AT_ONCE;
     if (isWhole) checkEnd(this.#last, head);
     const leader = leaderAt === undefined ? null : leaderOf(leaderAt);
+    this.#leaderlessSinceMs =
+      leader === null ? (this.#leaderlessSinceMs ?? this.#options.steadyMs()) : null;
     this.#set({ leader: leader?.who ?? null, problem: null });
     if (!isWhole) this.#set({ isCaughtUp: false });
     return { head, leader, isWhole, move: move ?? null };
@@ -294,9 +298,11 @@ export class ShardReplica {
     }
   }
 
-  /** While the lead moves to another node, no third one takes it. */
+  /** While the lead moves to another node, no third one takes it. That node may be gone: rule N121. */
   #mayLead(move: KeyValue | null): boolean {
-    return move === null || move.value.toString() === this.#options.self.node;
+    const { self, leaseSeconds, steadyMs } = this.#options;
+    if (move === null || move.value.toString() === self.node) return true;
+    return steadyMs() - (this.#leaderlessSinceMs ?? steadyMs()) > leaseSeconds * 1000;
   }
 
   /** The leader waits until the node that it shall move to has its records. Throws `EtcdFailure`. */
@@ -330,12 +336,16 @@ export class ShardReplica {
     const lease = await etcd.grant(leaseSeconds);
     this.#lease = lease;
     try {
-      const { leader } = this.#keys;
-      // The answer may be lost, so the key itself says who has won.
+      const { leader, move, ready } = this.#keys;
+      // The answer may be lost, so the key itself says who has won. A move has come to its end.
       await etcd
         .transact(
           [{ key: leader, isAbsent: true }],
-          [{ put: leader, value: JSON.stringify(self), lease }],
+          [
+            { put: leader, value: JSON.stringify(self), lease },
+            { remove: move },
+            { remove: ready },
+          ],
         )
         .catch(ignoreFailure);
       const [[at] = []] = await etcd.read([{ range: leader }]);

@@ -9,6 +9,7 @@ import { ApiError, Refusal } from '../../base/errors.ts';
 import type { Log } from '../../base/logger.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import type { CallerReservation } from '../../dispatch/dispatch.ts';
+import { BUSY_STATUS } from '../../dispatch/refusals.ts';
 import { type Socket, type SocketEvents, Upgrade } from '../../http/socket.ts';
 import type { Switches } from '../../identity/switches.ts';
 import type { LedgerChange } from './ledger.ts';
@@ -239,6 +240,8 @@ class VenueSession implements SocketEvents {
       this.#parts.callerAgain(this.#caller);
     } catch (error) {
       if (!(error instanceof Refusal)) throw error;
+      // A node of a cluster that cannot know it now closes the connection, too.
+      if (error.status === BUSY_STATUS) return this.end(CLOSE.stopping, 'connect again');
       return this.end(CLOSE.ended, 'the key has ended');
     }
     if (this.#socket.unreadBytes > UNREAD_BYTES_MAX) this.dropped();

@@ -1,4 +1,6 @@
 /** The stream of `paperbook/client`, at a real server, also through a relay that loses messages. */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import test, { type ExecutionContext } from 'ava';
 import {
   ConnectionLostError,
@@ -18,7 +20,7 @@ import { eventually } from '../../../bench/lib/eventually.ts';
 import { NOON_MS, quoteTick } from '../../engine/fixtures.ts';
 import { request } from '../../process/client.ts';
 import { HEARTBEAT_MS, type Relay, startRelay } from '../relay.ts';
-import { TRADER_SCOPES } from '../support.ts';
+import { startApi, TRADER_SCOPES } from '../support.ts';
 import { sharedWhole, startWhole, type WholeServer } from '../whole-server.ts';
 
 const WIDE = { newPerMinute: 1000, newPerDay: 1000, closingPerMinute: 1000 };
@@ -474,5 +476,23 @@ test.serial(
     t.deepEqual(new Set(opened), new Set(['wss://one.example/v1/stream']));
     t.true(seenByThird.state.some(({ error }) => error instanceof RefusedError));
     third.close();
+
+    // A node may refuse the handshake itself.
+    const api = await startApi(t);
+    const refusing = createServer((_, response) => {
+      const error = { code: 'not_leader', message: 'No.', leader: new URL(api.baseUrl).origin };
+      response.writeHead(503, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ error }));
+    });
+    await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => refusing.close());
+    const { port } = refusing.address() as AddressInfo;
+    const baseUrl = `http://127.0.0.1:${port}/v1`;
+    const { stream: led } = watched(
+      t,
+      createClient({ baseUrl, credential: api.token }).stream(QUICK),
+    );
+    await led.ready();
+    led.close();
   },
 );

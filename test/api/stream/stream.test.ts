@@ -1,6 +1,7 @@
 /** Connections of the stream: handshake, messages, quotes, games. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import test from 'ava';
+import { ApiError } from '../../../api/base/errors.ts';
 import { newKey } from '../../../api/identity/keys.ts';
 import { AWAY, CATALOG, HOME, quoteTick } from '../../engine/fixtures.ts';
 import { NOW_MS } from '../samples.ts';
@@ -269,6 +270,20 @@ test('J17, I13: a key that is revoked or expires ends its connections with 4401'
   const expiring = await openStream(t, api.port, { token: brief.token });
   await api.store.putKey({ ...brief.key, expiresAtMs: Date.now() - 1 });
   t.is((await expiring.closed).code, 4401);
+});
+
+test('J17, N135: a node that cannot know whether a key has ended closes its connections with 1001, so that clients connect again', async (t) => {
+  const api = await startApi(t);
+  const client = await openStream(t, api.port, { token: api.token });
+  const { keys } = api.store;
+  const { requireCurrent } = keys;
+  keys.requireCurrent = () => {
+    throw new ApiError('not_leader', { leader: null });
+  };
+  t.deepEqual(await client.closed, { code: 1001, reason: 'not_leader' });
+  keys.requireCurrent = requireCurrent;
+  const again = await openStream(t, api.port, { token: api.token });
+  t.like(await again.ask({ op: 'subscribe', channels: ['games'] }), { status: 200 });
 });
 
 test('A65: a server that stops ends connections with 1001', async (t) => {

@@ -173,6 +173,42 @@ test('N166: the lead moves to the node that was named, once that node is ready',
   await Promise.all([one.end(), two.end(), three.end()]);
 });
 
+test('N121: a node that is to lead and ends before holds up the lead for one lease, and the command says who leads then', async (t) => {
+  const { server, etcd } = await start(t);
+  const names = ['one', 'two', 'three'];
+  for (const node of names) await addMember(etcd, 'test', { node, address: '' }, JOINING);
+  const one = new Node(t, server.url, 'one');
+  await eventually('the first leads', () => one.leads);
+  const three = new Node(t, server.url, 'three');
+  await eventually('the third follows', () => three.state?.isCaughtUp === true);
+  // The second has answered, and runs no more; nor does the command.
+  const { move, ready } = shardKeys('test', 0);
+  const lease = await etcd.grant(60);
+  const [begun, answered] = [move, ready].map((put) => ({ put, value: 'two', lease }));
+  await etcd.transact([], [begun!, answered!]);
+  await eventually('the first is asked', () => one.state?.movingTo === 'two');
+  await t.throwsAsync(one.replica.release(), { instanceOf: Deposed });
+  await eventually('the third leads', () => three.leads);
+  t.false(server.keys.some((key) => key === move || key === ready));
+  const next = new Node(t, server.url, 'one');
+  await eventually('the first follows', () => next.state?.isCaughtUp === true);
+  t.is(three.state?.movingTo, null, 'that move is over');
+
+  const failed = t.throwsAsync(moveLead(etcd, 'test', 'shard/0', 'two', 60), {
+    message: 'two has not taken the lead of shard 0: one leads it now',
+  });
+  await eventually('the next move has begun', async () => {
+    const [[found] = []] = await etcd.read([{ range: move }]);
+    if (found === undefined) return false;
+    await etcd.transact([], [{ put: ready, value: 'two', lease: found.lease }]);
+    return true;
+  });
+  await eventually('the third is asked', () => three.state?.movingTo === 'two');
+  await t.throwsAsync(three.replica.release(), { instanceOf: Deposed });
+  await failed;
+  await Promise.all([one.end(), next.end(), three.end()]);
+});
+
 test('N166: a node that was not named does not take the lead meanwhile, and may later', async (t) => {
   const { server, etcd } = await start(t);
   const { move } = shardKeys('test', 0);

@@ -9,6 +9,7 @@ import { eventually } from '../../../bench/lib/eventually.ts';
 import { freePorts } from '../../../bench/lib/free-ports.ts';
 import { clusterStatus } from '../../../engine/replication/cluster.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
+import { moveLead } from '../../../engine/replication/move-lead.ts';
 import { ask, type Json } from '../client.ts';
 import { Command, type Env, LISTENS, startServer } from '../server.ts';
 import { startVenues, type Venues } from '../venues.ts';
@@ -162,6 +163,23 @@ export class Cluster {
     for (const [to, link] of this.#peerLinks.entries()) {
       link.cut((sender) => to === at || sender === id);
     }
+  }
+
+  /** Each connection of the node to etcd, or of the member to others, is open and dead. */
+  loseNode(at: number): void {
+    for (const link of this.nodes[at]!.links) link.lose(() => true);
+  }
+
+  loseMember(at: number): void {
+    const id = this.#memberIds[at]!;
+    for (const [to, link] of this.#peerLinks.entries()) {
+      link.lose((sender) => to === at || sender === id);
+    }
+  }
+
+  /** As `paperbook cluster move`. */
+  async moveLead(shard: number, to: number): Promise<void> {
+    await moveLead(this.#client, NAME, `shard/${shard}`, `n${to}`);
   }
 
   heal(): void {

@@ -37,6 +37,12 @@ export const FAULTS = [
   'slow leader',
   'stop leader and etcd',
   'kill all',
+  'move lead',
+  'lose connections of leader',
+  'stop two of etcd',
+  'move lead and kill its target',
+  'lose connections of etcd',
+  'kill two of etcd',
 ] as const;
 export type Fault = (typeof FAULTS)[number];
 
@@ -66,6 +72,8 @@ type Options = {
 const LASTS_MS = 5000;
 /** As a disk that takes so long for each write. */
 const PULSE = { stoppedMs: 120, runsMs: 60 };
+/** A move takes about as long. */
+const MOVES_WITHIN_MS = 1200;
 const CLOCK_STEP_MS = 25_000;
 const BREACHES_MAX = 30;
 /** Of each caller after each fault; at the end all. */
@@ -82,6 +90,7 @@ export async function playFaults(dir: string, options: Options): Promise<Outcome
     await trial.play();
     return trial.outcome();
   } finally {
+    trial.close();
     await cluster.stop();
   }
 }
@@ -91,6 +100,8 @@ function isAtFault(nth: number, faults: number, count: number): boolean {
   const before = (played: number) => Math.floor((played * Math.min(count, faults)) / faults);
   return before(nth + 1) > before(nth);
 }
+
+const hasMajority = (failed: readonly number[]): boolean => failed.length < NODES / 2;
 
 class Trial {
   readonly #cluster: Cluster;
@@ -152,6 +163,10 @@ class Trial {
     await this.#checkEnd();
   }
 
+  close(): void {
+    for (const caller of this.#callers) caller.close();
+  }
+
   outcome(): Outcome {
     const counts: Record<string, number> = {};
     for (const { counts: some } of [...this.#callers, this.#operators]) {
@@ -193,6 +208,7 @@ class Trial {
     const leader = await this.#leader();
     const follower = (leader + this.#random.int(1, NODES - 1)) % NODES;
     const etcd = (await cluster.leadingMember()) ?? 0;
+    const two = [etcd, (etcd + 1) % NODES];
     switch (fault) {
       case 'kill leader':
         return await this.#killed([leader], []);
@@ -204,6 +220,20 @@ class Trial {
         return await this.#killed([leader], [etcd]);
       case 'kill all':
         return await this.#killed([0, 1, 2], [0, 1, 2]);
+      case 'kill two of etcd':
+        return await this.#killed([], two);
+      case 'stop two of etcd':
+        return await this.#stopped([], two);
+      case 'lose connections of leader':
+        cluster.loseNode(leader);
+        return await this.#healed();
+      case 'lose connections of etcd':
+        cluster.loseMember(etcd);
+        return await this.#healed();
+      case 'move lead':
+        return await cluster.moveLead(0, follower);
+      case 'move lead and kill its target':
+        return await this.#moveToKilled(follower);
       case 'stop leader':
         return await this.#stopped([leader], []);
       case 'stop follower':
@@ -242,7 +272,7 @@ class Trial {
       ...nodes.map((at) => cluster.killNode(at)),
       ...members.map((at) => cluster.killMember(at)),
     ]);
-    if (members.length < NODES) await this.#progress();
+    if (hasMajority(members)) await this.#progress();
     for (const at of members) cluster.runMember(at);
     await Promise.all(nodes.map((at) => cluster.runNode(at)));
   }
@@ -254,7 +284,17 @@ class Trial {
       for (const at of members) cluster.signalMember(at, name);
     };
     signal('SIGSTOP');
-    await Promise.all([sleep(LASTS_MS), this.#progress()]).finally(() => signal('SIGCONT'));
+    const meanwhile = hasMajority(members) ? this.#progress() : null;
+    await Promise.all([sleep(LASTS_MS), meanwhile]).finally(() => signal('SIGCONT'));
+  }
+
+  /** The node that the lead moves to ends before it leads, as it takes the lead, or after it. */
+  async #moveToKilled(to: number): Promise<void> {
+    // It fails if the node has not led in time.
+    const moved = this.#cluster.moveLead(0, to).catch(() => undefined);
+    await sleep(this.#random.int(0, MOVES_WITHIN_MS));
+    await this.#killed([to], []);
+    await moved;
   }
 
   async #healed(): Promise<void> {

@@ -3,16 +3,20 @@ import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import test, { type ExecutionContext } from 'ava';
+import { RefusedError } from '../../../api/client/client.ts';
 import { eventually } from '../../../bench/lib/eventually.ts';
 import { createRandomSource } from '../../model/random-source.ts';
 import type { Json } from '../client.ts';
-import { ClusterCaller } from './callers.ts';
+import { ClusterCaller, type OpenStream } from './callers.ts';
 import { ClusterOperators } from './operators.ts';
 
 const NODES = 3;
 /** A node that answers wrongly where only one does. */
 const LIAR = 1;
 const ENOUGH_ORDERS = 9;
+const ENOUGH_CANCELS = 3;
+/** Each of the last ones is read several times at each node. */
+const ENOUGH_RECEIPTS = 60;
 /** A user, a key, and a key that has ended, are four. */
 const ENOUGH_CHANGES = 4;
 
@@ -50,36 +54,83 @@ const OF_ORDERS = {
   'nodes read what was before': [/node \d reads without \d+ acknowledged orders/],
   'a node has fewer events than it told': [/node 1 goes back/],
   'a node does not know an order': [/node \d does not know/],
+  'a canceled order rests': [/has \[.*at rest after a cancel/, /canceled orders rest/],
+  'an order goes on after its end': [/order_part_filled after the end of/],
+  'a cancel ends what has ended': [/ends twice/],
+  'a receipt is another one': [/trades\/\S+ was .* and is/],
+  'a receipt is unknown': [/node 1: \S+ is .*_not_found/],
+  'a stream leaves out an event': [/the stream told/],
+  'a stream tells an event twice': [/the stream told/],
   'an order fails': [/POST \/portfolio\/orders: .*internal/],
 } as const;
 
+type Orders = {
+  answer(asked: Asked): Answered;
+  /** Who is told of each event. */
+  told: ((eventId: string) => void)[];
+};
+
 /** Nodes with the orders of one account. */
-function ordersUnder(lie: keyof typeof OF_ORDERS): (asked: Asked) => Answered {
+function ordersUnder(lie: keyof typeof OF_ORDERS): Orders {
   const keys = new Map<string, Json>();
   const events: Json[] = [];
+  const resting = new Set<string>();
+  const told: ((eventId: string) => void)[] = [];
+  const happened = (event: Json): void => {
+    const eventId = String(events.length);
+    events.push({ ...event, eventId });
+    if (lie === 'a stream leaves out an event' && events.length === 4) return;
+    for (const tell of told) tell(eventId);
+    if (lie !== 'a stream tells an event twice' || events.length !== 4) return;
+    for (const tell of told) tell(eventId);
+  };
+  const canceled = new Set<string>();
+  const cancelAll = (): Json => {
+    const ended = [...resting];
+    if (lie === 'a canceled order rests') ended.pop();
+    for (const orderId of ended) {
+      resting.delete(orderId);
+      happened({ type: 'order_canceled', order: { orderId } });
+      if (lie !== 'an order goes on after its end') continue;
+      happened({ type: 'order_part_filled', order: { orderId } });
+    }
+    if (lie === 'a cancel ends what has ended') ended.push(...canceled);
+    for (const orderId of ended) canceled.add(orderId);
+    return { canceled: ended, count: ended.length };
+  };
   const took = (body: Json): Json => {
     const id = `id-${keys.size}`;
     const isResting = body.type === 'limit';
     const answer = isResting
-      ? { order: { orderId: id }, trade: null }
+      ? { order: { orderId: id, status: 'resting' }, trade: null }
       : { order: null, trade: { tradeId: id } };
     keys.set(body.idempotencyKey, answer);
     if (lie === 'an order is lost' && keys.size === 3) return answer;
-    events.push({ ...answer, type: isResting ? 'order_placed' : 'trade_opened' });
-    if (lie === 'an order is there twice' && keys.size === 3) events.push(events.at(-1)!);
+    if (isResting) resting.add(id);
+    happened({ ...answer, type: isResting ? 'order_placed' : 'trade_opened' });
+    if (lie === 'an order is there twice' && keys.size === 3) happened(events.at(-1)!);
     if (lie === 'there is an order that nobody sent' && keys.size === 3) {
-      events.push({ type: 'order_placed', order: { orderId: 'stranger' } });
+      happened({ type: 'order_placed', order: { orderId: 'stranger' } });
     }
     return answer;
   };
-  return ({ node, method, url, body }) => {
+  const answer = ({ node, method, url, body }: Asked): Answered => {
     const isLiar = node === LIAR;
+    if (method === 'DELETE') return { body: cancelAll() };
     if (method === 'POST') {
       if (lie === 'an order fails' && keys.size === 3) return refused(500, 'internal');
       const known = keys.get(body.idempotencyKey);
       if (known === undefined) return { body: took(body) };
       const isOther = lie === 'a key has another order';
       return { body: isOther ? { order: { orderId: 'again' }, trade: null } : known };
+    }
+    if (url.searchParams.get('status') === 'resting') {
+      return { body: { orders: [...resting].map((orderId) => ({ orderId })) } };
+    }
+    if (url.pathname.endsWith('/receipt')) {
+      if (isLiar && lie === 'a receipt is unknown') return refused(404, 'trade_not_found');
+      const isOther = isLiar && lie === 'a receipt is another one';
+      return { body: { receipt: { of: url.pathname, isOther } } };
     }
     if (!url.pathname.endsWith('/events')) {
       const isUnknown = lie === 'a node does not know an order';
@@ -92,20 +143,46 @@ function ordersUnder(lie: keyof typeof OF_ORDERS): (asked: Asked) => Answered {
     const end = lie === 'nodes read what was before' ? after : events.length;
     return { body: { events: events.slice(after, end), nextAfter: String(end) } };
   };
+  return { answer, told };
 }
+
+/** A stream to one of these nodes, by the same requests. */
+const streamOf =
+  ({ told }: Orders): OpenStream =>
+  (_, baseUrl, tell) => {
+    if (tell !== undefined) told.push(tell);
+    const ask = async (method: string, body: Json): Promise<Json> => {
+      const headers = { authorization: 'Bearer token' };
+      const text = body === null ? {} : { body: JSON.stringify(body) };
+      const answer = await fetch(`${baseUrl}/portfolio/orders`, { method, headers, ...text });
+      const json = (await answer.json()) as Json;
+      if (answer.ok) return json;
+      throw new RefusedError(answer.status, json.error.code, '', null);
+    };
+    return {
+      place: (body) => ask('POST', body),
+      cancelAll: () => ask('DELETE', null),
+      close() {},
+    };
+  };
 
 for (const [lie, says] of Object.entries(OF_ORDERS)) {
   test(`a caller of a cluster sees this: ${lie}`, async (t) => {
-    const url = await serve(t, ordersUnder(lie as keyof typeof OF_ORDERS));
+    const orders = ordersUnder(lie as keyof typeof OF_ORDERS);
+    const url = await serve(t, orders.answer);
     const baseUrls = Array.from({ length: NODES }, (_, node) => `${url}/${node}`);
     const breaches: string[] = [];
     const user = { name: 'key', token: 'token' };
-    const caller = new ClusterCaller(user, baseUrls, createRandomSource(7), (what) => {
-      breaches.push(what);
-    });
+    const breach = (what: string) => void breaches.push(what);
+    const random = createRandomSource(7);
+    const caller = new ClusterCaller(user, baseUrls, random, breach, streamOf(orders));
     caller.instrumentIds = ['ins_AAAAAAAAAAAA'];
     caller.start();
     await eventually('orders', () => caller.answeredMs.length >= ENOUGH_ORDERS);
+    const ofKind = (kind: string) => [...caller.counts].filter(([what]) => what.startsWith(kind));
+    const countOf = (kind: string) => ofKind(kind).reduce((sum, [, count]) => sum + count, 0);
+    await eventually('cancels', () => countOf('rests') >= 2 * ENOUGH_CANCELS);
+    await eventually('receipts', () => countOf('receipts') >= ENOUGH_RECEIPTS);
     const reads = () => caller.counts.get('events 200') ?? 0;
     const before = reads();
     await eventually('reads of each node', () => reads() > before + NODES);
