@@ -2,6 +2,8 @@
 
 import asyncio
 import json
+import threading
+import time
 from collections.abc import Callable
 
 import httpx
@@ -103,6 +105,20 @@ async def outcome(call) -> str:
     return "done"
 
 
+async def blocked(client: AsyncClient) -> list:
+    """A program that does nothing for longer than heartbeats may be missing, while one arrives."""
+    opened = scripted(accept)
+    loop = asyncio.get_running_loop()
+    async with client.stream(heartbeat_seconds=0.1) as stream:
+        await stream.ready()
+        await asyncio.sleep(0.05)
+        heartbeat = opened[0].push({"heartbeat": {"at": "", "seq": {}}})
+        threading.Timer(0.3, asyncio.run_coroutine_threadsafe, (heartbeat, loop)).start()
+        time.sleep(0.6)
+        await asyncio.sleep(0.05)
+        return [stream.state.state, len(opened)]
+
+
 async def main() -> dict:
     said: dict = {}
     body = {"text": '{"error": "bad gateway"}'}
@@ -175,6 +191,7 @@ async def main() -> dict:
                     await anext(stream)
                 said["secure"] = list(urls)
 
+        said["blocked"] = await blocked(client)
         try:
             client.stream(org="mine")
         except ValueError as error:

@@ -128,6 +128,7 @@ withPython(
       ['wss://a/v1/stream', 'wss://a/v1/stream'],
       'no credential leaves TLS',
     );
+    t.deepEqual(said.blocked, ['open', 1], 'what came while the program did nothing is read first');
     t.is(said.org, 'org must be the id of an organization');
     t.is(said.garbled, 'DecodingError');
     const canceled = '/v1/portfolio/orders?instrumentId=ins_1 Bearer key ';

@@ -303,12 +303,41 @@ class Stream:
         self._enter(StateEvent("open"))
         for subscribed in list(self._channels.values()):
             await self._begin(subscribed)
+        await self._read_heard(socket)
+
+    async def _read_heard(self, socket: Any) -> NoReturn:
+        """Raises TimeoutError once nothing has come for so long."""
+        loop = asyncio.get_running_loop()
+        every = self._heartbeat_seconds / 4
         # Half a period more, so that a slightly late heartbeat does not count as missing.
         limit = (HEARTBEATS_MISSED + 0.5) * self._heartbeat_seconds
-        while True:
-            async with asyncio.timeout(limit):
-                text = await socket.recv()
-            await self._take(self._loads(text))
+        heard = looked = loop.time()
+        is_waiting = False
+        timer: asyncio.TimerHandle
+
+        def look() -> None:
+            nonlocal heard, looked, timer
+            now = loop.time()
+            # This program did nothing for a while, so it has not read arrived messages either.
+            if not is_waiting or now - looked > 2 * every:
+                heard = now
+            looked = now
+            if now - heard > limit:
+                silence.reschedule(now)
+            else:
+                timer = loop.call_later(every, look)
+
+        timer = loop.call_later(every, look)
+        async with asyncio.timeout(None) as silence:
+            try:
+                while True:
+                    is_waiting = True
+                    text = await socket.recv()
+                    is_waiting = False
+                    heard = loop.time()
+                    await self._take(self._loads(text))
+            finally:
+                timer.cancel()
 
     async def _take(self, message: dict[str, Any]) -> None:
         if "channel" in message:
