@@ -140,7 +140,7 @@ function knownOf(trades: OwnTrade[], traders: Trader[], totals: Totals): Known {
       ...{ contracts: trade.contracts, entryCents: trade.entryCents },
       costCents: trade.entryCents * trade.contracts,
       ...{ statedPct: statedPctOf(trade.body), placedPrivate: trade.placedPrivate },
-      realistic: false,
+      ...{ realistic: false, charged: false },
       openedAtMs: trade.openedAtMs as EpochMs,
       end:
         status === 'open'

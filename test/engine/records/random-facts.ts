@@ -32,6 +32,8 @@ export type NaiveTrade = {
   placedPrivate: boolean;
   /** Its order was placed under the preset `realistic`. */
   realistic: boolean;
+  /** Its account paid fees, of 0 cents here. */
+  charged: boolean;
   openedAtMs: EpochMs;
   /** Null: it is open. */
   end: {
@@ -193,6 +195,7 @@ function buy(
     statedPct: random.oneIn(2) ? random.int(1, 99) : null,
     placedPrivate: random.oneIn(4) && world.accounts.indexOf(account) % 3 === 0,
     realistic: world.trades.length % 3 !== 0,
+    charged: world.trades.length % 4 === 1,
     openedAtMs: world.nowMs,
     end: null,
     parlay: null,
@@ -206,7 +209,7 @@ function buy(
     trade: trade.id,
     order: random.uuid(world.nowMs),
     ...{ market, instrument, contracts, side, instrumentSide, priceCents, venue: 0 },
-    ...{ cents: contracts * priceCents, feeCents: null },
+    ...{ cents: contracts * priceCents, feeCents: trade.charged ? 0 : null },
     ...termsOf(trade),
   });
 }
@@ -281,7 +284,7 @@ function endTrade(world: World, trade: NaiveTrade, end: End): void {
     entryPriceCents: trade.entryCents,
     proceedsCents,
     parlay: trade.parlay,
-    feesCents: null,
+    feesCents: trade.charged ? 0 : null,
   } as const;
   world.facts.push(
     end.outcome === null

@@ -59,9 +59,9 @@ function scoresOf(world: World, trade: NaiveTrade) {
   const hasStarted = startsAtMs(world, trade) <= world.nowMs;
   const mid = market % 3 === 0 || !hasStarted ? null : 20 + market * 2 + 1.5;
   const held = mid === null ? null : trade.side === 'yes' ? mid : 100 - mid;
-  const fee = Math.ceil(
-    Math.round(7 * trade.contracts * trade.entryCents * (100 - trade.entryCents)) / 10_000,
-  );
+  const { contracts, entryCents } = trade;
+  const published = Math.ceil(Math.round(7 * contracts * entryCents * (100 - entryCents)) / 10_000);
+  const fee = trade.charged ? 0 : published;
   return {
     outcome,
     brier: outcome === null ? null : (p - outcome) ** 2,
@@ -76,7 +76,7 @@ function scoresOf(world: World, trade: NaiveTrade) {
 const near = (a: number | null, b: number | null) =>
   a === b || (a !== null && b !== null && Math.abs(a - b) < 1e-9);
 
-test('Y6, Y16, Y27: settled picks of a trader, each with its scores', (t) => {
+test('Y6, Y16, Y27, F27: settled picks of a trader, each with its scores', (t) => {
   const { world, records } = opened(t);
   let [slates, closings] = [0, 0];
   for (const { id } of world.accounts) {
