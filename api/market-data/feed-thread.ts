@@ -3,7 +3,7 @@
  * follow. live-feeds.ts is its other end. Rules C7 (engine/RULES.md), W60, W70 (feeds/FORMATS.md).
  */
 import { parentPort, workerData } from 'node:worker_threads';
-import type { EpochMs, MarketNumber } from '../../engine/base/units.ts';
+import { type EpochMs, type MarketNumber, venueOf } from '../../engine/base/units.ts';
 import { Endpoint } from '../../engine/ring/endpoint.ts';
 import type { Tick } from '../../engine/rules/messages.ts';
 import { WatchedMarkets } from '../../feeds/catalog/watched-markets.ts';
@@ -47,7 +47,7 @@ class FeedThread {
     const askedVenues = new Set(feeds.filter((feed) => feed.restUrl).map(({ venue }) => venue));
     // Where no answer comes, the frames alone say what is open.
     const isAsked = (market: MarketNumber) => {
-      return [...askedVenues].some((venue) => markets.marketNames[market]!.startsWith(`${venue}/`));
+      return askedVenues.has(venueOf(markets.marketNames[market]!)!);
     };
     const ingest = createIngest({
       // On the feed's clock a live frame moves the time, so it carries the wall's and cannot be

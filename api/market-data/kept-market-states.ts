@@ -51,10 +51,13 @@ export class KeptMarketStates {
     return bus.subscribe(['status', 'closing', 'result'], ({ market }) => this.#look(market));
   }
 
-  /** What was kept of these markets, as their venues would say it at `atMs`. */
-  ticks(isWatched: (market: MarketNumber) => boolean, atMs: EpochMs): (StatusTick | ClosingTick)[] {
+  /**
+   * What was kept, as venues would say it at `atMs`. `hasFeed`: whether the venue of a market has a
+   * feed; without one it could not take its word back.
+   */
+  ticks(hasFeed: (market: MarketNumber) => boolean, atMs: EpochMs): (StatusTick | ClosingTick)[] {
     return [...this.#kept.values()].flatMap(({ market, status, closesAtMs }) => {
-      if (!isWatched(market)) return [];
+      if (!hasFeed(market)) return [];
       const of = { atMs, source: OPERATOR_SOURCE, market };
       const closing = closesAtMs === null ? [] : [{ kind: 'closing' as const, ...of, closesAtMs }];
       return [

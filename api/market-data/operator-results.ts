@@ -9,8 +9,8 @@ import {
   type MarketNumber,
   marketName,
   type SourceNumber,
-  VENUES,
   type Venue,
+  venueOf,
 } from '../../engine/base/units.ts';
 import type { Reply, ResultTick } from '../../engine/rules/messages.ts';
 import { parsePriceE4 } from '../../feeds/reading/decimal.ts';
@@ -66,7 +66,7 @@ export function operatorResults(parts: OperatorResultsParts): SettleMarketByName
 
 /** A bare name is venue_a's. */
 function placeOf(market: string): [venue: Venue, name: string] {
-  const venue = VENUES.find((known) => market.startsWith(`${known}/`));
+  const venue = venueOf(market);
   return venue === undefined ? [HOME_VENUE, market] : [venue, market.slice(venue.length + 1)];
 }
 

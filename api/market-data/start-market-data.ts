@@ -7,7 +7,7 @@
  *   in a cluster: results -> control log --> engine and bus of every node
  *   catalog file, discovery -> numbers -> engine ------> bus
  */
-import type { MarketNumber, Venue } from '../../engine/base/units.ts';
+import { type MarketNumber, type Venue, venueOf } from '../../engine/base/units.ts';
 import type { History } from '../../engine/history/history.ts';
 import type { MarketResult, ResultTick } from '../../engine/rules/messages.ts';
 import type { Shards } from '../../engine/shard/callers/shards.ts';
@@ -133,13 +133,9 @@ export async function startMarketData(
   const games = reports.find((report) => report !== null)?.games ?? [];
   for (const { slug, status, over } of games) view.restoreGameStatus(slug, status, over);
   await results?.start(reports);
-  // A venue without a feed could not take them back.
-  const watched = new Set(
-    Object.entries(markets(0).byVenue).flatMap(([venue, names]) => {
-      return names.map((name) => catalog.marketNumber(venue as Venue, name));
-    }),
-  );
-  for (const tick of kept.ticks((market) => watched.has(market), nowMs())) intake.take(tick);
+  const { marketNames } = catalog.current;
+  const hasFeed = (market: MarketNumber) => venues.includes(venueOf(marketNames[market] ?? '')!);
+  for (const tick of kept.ticks(hasFeed, nowMs())) intake.take(tick);
   following.push(voids.follow(), feeds.follow(bus));
   if (config.feeds.length > 0) {
     const marketNumber = (venue: Venue, name: string) => catalog.marketNumber(venue, name);

@@ -102,6 +102,11 @@ export function marketName(venue: Venue, venueMarketId: string): string {
   return `${venue}/${venueMarketId}`;
 }
 
+/** The venue of such a name; undefined: it names none. */
+export function venueOf(name: string): Venue | undefined {
+  return VENUES.find((venue) => name.startsWith(`${venue}/`));
+}
+
 /** Values that catalogs and answers share. Rule K4 (feeds/FORMATS.md). */
 export const MARKET_TYPES = [
   'moneyline',

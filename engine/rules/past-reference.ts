@@ -12,8 +12,8 @@ import {
   type MarketNumber,
   marketName,
   NO_ROW,
-  VENUES,
   type Venue,
+  venueOf,
 } from '../base/units.ts';
 import type { MarketOutcome, Payouts } from './messages.ts';
 import { type Instrument, type Market, NO_BOOKS, NO_TRADES } from './reference-data.ts';
@@ -131,8 +131,7 @@ class PastMarket implements Market {
     return true;
   }
   get venue(): Venue {
-    const name = this.#of.nameOf(this.number);
-    return VENUES.find((venue) => name.startsWith(`${venue}/`))!;
+    return venueOf(this.#of.nameOf(this.number))!;
   }
   get ticker(): string {
     const name = this.#of.nameOf(this.number);

@@ -1,7 +1,7 @@
 /** The catalog as a thread of feeds knows it: numbers of markets, and which to watch. Rules W60, W70, W107, W110 (feeds/FORMATS.md). */
 import { invariant } from '../../engine/base/invariant.ts';
 import { NumberSet } from '../../engine/base/number-set.ts';
-import { type MarketNumber, marketName, VENUES, type Venue } from '../../engine/base/units.ts';
+import { type MarketNumber, marketName, type Venue, venueOf } from '../../engine/base/units.ts';
 import type { ToldResults } from '../ingest/told-results.ts';
 
 /** Plain data, from one thread to another. */
@@ -85,7 +85,7 @@ export class WatchedMarkets {
     const byVenue = new Map<Venue, ByName>();
     for (const number of markets) {
       const name = this.#names[number] ?? '';
-      const venue = VENUES.find((one) => name.startsWith(`${one}/`));
+      const venue = venueOf(name);
       if (venue === undefined) continue;
       const ofVenue: ByName = byVenue.get(venue) ?? new Map();
       byVenue.set(venue, ofVenue);

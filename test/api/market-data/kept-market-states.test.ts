@@ -28,8 +28,8 @@ function world(t: ExecutionContext, dataDir = tempDir(t), over: number[] = []) {
     bus.publish({ kind: 'closing', ...AT, market, closesAtMs });
   const name = path.join(dataDir, 'market-states.json');
   const file = () => (existsSync(name) ? readFileSync(name, 'utf8') : '');
-  const said = (isWatched: (market: number) => boolean = () => true) =>
-    kept.ticks(isWatched, AT.atMs).map((tick) => {
+  const said = (hasFeed: (market: number) => boolean = () => true) =>
+    kept.ticks(hasFeed, AT.atMs).map((tick) => {
       const word = tick.kind === 'status' ? tick.status : `closes at ${tick.closesAtMs}`;
       return `${tick.market} ${word}`;
     });

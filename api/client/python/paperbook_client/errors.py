@@ -196,7 +196,7 @@ def refusal_of(
         retry_after_seconds=error.get("retryAfterSeconds"),
         request_id=request_id,
         sent=sent,
-        leader=error.get("leader"),
+        leader=leader_in(body),
     )
 
 
