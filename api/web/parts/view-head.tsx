@@ -3,12 +3,13 @@
  * (api/RULES.md).
  */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 
 /** @param children the content beside the heading */
 export function ViewHead({ title, children }: { title: string; children?: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  useEffect(() => {
+  // A heading that is seen has its title.
+  useLayoutEffect(() => {
     document.title = `${title} · Paperbook`;
   }, [title]);
   useEffect(() => {

@@ -1,3 +1,4 @@
+import type { Page } from 'playwright-core';
 import {
   faultsInLooks,
   longPageTest,
@@ -10,6 +11,8 @@ import {
 } from './browser.ts';
 
 const SIGN_IN = 'Trade prediction markets on paper';
+const connected = (page: Page) =>
+  page.locator('.connection').getByRole('status').filter({ hasText: 'Live' });
 
 pageTest(
   'one signs up, reloads, signs out in all tabs, and signs in again',
@@ -26,6 +29,8 @@ pageTest(
     const other = await context.newPage();
     await other.goto(`${stage.pageUrl}#/portfolio`);
     await other.getByRole('heading', { level: 1, name: 'Portfolio' }).waitFor();
+    // A handshake of a session that ends meanwhile is refused, and the browser notes it as a fault.
+    for (const tab of [page, other]) await connected(tab).waitFor();
 
     // A tab in the background draws once a second, and each click waits for it.
     await page.bringToFront();
