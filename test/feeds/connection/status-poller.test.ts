@@ -364,7 +364,43 @@ test('W72: values of many digits, and a price that is pinned beside a certain ou
   t.is(of('0.998', '0.002'), 'scalar 9980');
   t.is(parseValueE4('1.00005'), null);
   t.is(parseValueE4('0.99999'), 10_000);
-  for (const bad of ['2', '-0.1', '.5', '1.1', '', 1, null, `0.${'1'.repeat(41)}`]) {
+  for (const bad of ['2', '-0.1', '.5', '1.1', '', null, `0.${'1'.repeat(41)}`]) {
     t.is(parseValueE4(bad), null, String(bad));
   }
+});
+
+test('W117: a settlement value is a text or a number, and no cent becomes a dollar', (t) => {
+  const numbers = [0, 1, 0.645, 1 / 3, 1e-7].map(parseValueE4);
+  t.deepEqual(numbers, [0, 10_000, 6450, 3333, 0]);
+  for (const bad of [2, -0.1, 1.1, 1e21, Number.NaN]) t.is(parseValueE4(bad), null, String(bad));
+
+  const rest = (fields: object) => {
+    const market = { ticker: 'A', status: 'finalized', result: '', ...fields };
+    return stateIn('kalshi', 'A', { markets: [market] })[0];
+  };
+  t.is(rest({ settlement_value_dollars: 0.25 }), 'scalar 2500');
+  t.is(rest({ settlement_value_dollars: 1, settlement_value: 100 }), 'yes');
+  for (const none of [null, '']) {
+    t.is(rest({ settlement_value_dollars: none, settlement_value: 64 }), 'scalar 6400');
+    t.is(rest({ settlement_value_dollars: none, settlement_value: 1 }), 'scalar 100');
+  }
+
+  const frame = (fields: object) => {
+    const adapter = createAdapter('kalshi', {}, { recorded: true });
+    const msg = { market_ticker: 'A', event_type: 'settled', ...fields };
+    const [tick] = adapter.read({ type: 'market_lifecycle_v2', sid: 3, seq: 1, msg }).ticks;
+    if (tick?.kind !== 'result') return tick?.kind === 'status' ? tick.unusable : tick;
+    return tick.yesValue ?? tick.outcome;
+  };
+  t.is(frame({ result: 'yes', settlement_value: 1 }), 'yes');
+  t.is(frame({ result: 'scalar', settlement_value: 0.25 }), 2500);
+  t.is(frame({ settlement_value_dollars: 1 }), 'yes');
+  t.is(frame({ settlement_value: 0 }), 'no');
+  t.is(frame({ settlement_value: 1 }), 'unreadable settlement_value');
+  t.is(frame({ result: 'yes', settlement_value: 100 }), 'unreadable settlement_value');
+  t.is(frame({ result: 'no', settlement_value: 1 }), 'result and settlement_value disagree');
+
+  const native = createAdapter('native', {}, { recorded: true });
+  const resolved = { type: 'status', market: 'A', status: 'resolved', settlementValue: 0.5 };
+  t.like(native.read(resolved).ticks[0], { kind: 'result', yesValue: 5000 });
 });
