@@ -1,7 +1,7 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W112, W116 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W112, W116, W118 (feeds/FORMATS.md).
  */
 
 import type {
@@ -15,12 +15,14 @@ import type {
 } from '../reading/venue.ts';
 import { ChannelWords } from './channel-words.ts';
 import { safeUrlOf } from './endpoint.ts';
-import { type AskOptions, askRest } from './rest.ts';
+import { type AskOptions, askRest, QuestionRefused } from './rest.ts';
 
 /** How often a market that has stopped is asked for its result, and a failure is retried. */
 const AGAIN_MS = 60_000;
 /** Questions under way at a time: venues count requests. */
 const AT_ONCE = 4;
+/** Questions of a round that are asked again in halves: a venue may refuse them all. */
+const HALVINGS_MAX = 100;
 /** How often, within that time, held markets are checked. */
 const LOOKS = 12;
 /** No money depends on a market that nobody holds: it is asked for as many times less often. */
@@ -94,6 +96,8 @@ export class StatusPoller {
   readonly #unnamed = new Set<string>();
   /** Of these markets an answer has said nothing, and neither has anything since; since when. */
   readonly #silentMs = new Map<string, number>();
+  /** The venue refuses a question that names one of these, and answers others. */
+  readonly #refused = new Set<string>();
   readonly #steadyMs: () => number;
   readonly #looks: NodeJS.Timeout;
   #isAsking = false;
@@ -126,8 +130,8 @@ export class StatusPoller {
   /** The feed no longer follows the market. A result that may change is still asked for. */
   left(market: string): void {
     this.#words.forget(market);
-    const kept = [this.#stopped, this.#priced, this.#contested, this.#unread, this.#silentMs];
-    for (const all of kept) all.delete(market);
+    const kept = [this.#stopped, this.#priced, this.#contested, this.#unread];
+    for (const all of [...kept, this.#silentMs, this.#refused]) all.delete(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -299,44 +303,71 @@ export class StatusPoller {
   }
 
   async #askRound(markets: readonly string[], failed: Set<string>): Promise<void> {
-    const { base, requests: requestsFor } = this.#options;
-    const requests = [...requestsFor!(base!, markets)];
+    const requests = this.#requestsFor(markets);
     const askedMs = this.#steadyMs();
     const silent = new Set(requests.filter(namesAll).flatMap((request) => request.markets));
     const unheard = new Set(requests.flatMap((request) => request.markets));
     for (const market of markets) this.#askedMs.set(market, askedMs);
+    const refused = new Map<string, Refusal>();
+    let halvings = HALVINGS_MAX;
+    let isAnswered = false;
+    const fail = (market: string) => {
+      failed.add(market);
+      silent.delete(market);
+      unheard.delete(market);
+    };
     const askSome = async () => {
       for (let next = requests.shift(); next !== undefined; next = requests.shift()) {
+        const { url, markets: named, about } = next;
         try {
-          const answer = await askRest(next.url, {
-            ...this.#options.rest,
-            signal: this.#abort.signal,
-          });
-          const ticks = next.read(answer);
+          const options = { ...this.#options.rest, signal: this.#abort.signal };
+          const ticks = next.read(await askRest(url, options));
           for (const { market } of ticks) {
             silent.delete(market);
             unheard.delete(market);
-            this.#silentMs.delete(market);
+            for (const all of [this.#silentMs, this.#refused]) all.delete(market);
           }
           this.#take(ticks);
           this.#noteSuccess();
+          isAnswered = true;
         } catch (error) {
           if (this.#abort.signal.aborted) return;
-          for (const market of next.markets) {
-            failed.add(market);
-            silent.delete(market);
-            unheard.delete(market);
+          const isRefused = error instanceof QuestionRefused && about !== undefined;
+          if (isRefused && named.length === 1) refused.set(named[0]!, { error, url });
+          else if (isRefused && halvings > 0) {
+            halvings--;
+            const half = Math.ceil(named.length / 2);
+            requests.unshift(about(named.slice(0, half)), about(named.slice(half)));
+          } else {
+            for (const market of named) fail(market);
+            this.#noteFailure(error as Error, url);
           }
-          this.#noteFailure(error as Error, next.url);
         }
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askSome));
+    for (const [market, { error, url }] of refused) {
+      // If the venue answers the others, it does not know this one.
+      if (isAnswered) this.#refused.add(market);
+      if (this.#refused.has(market)) continue;
+      fail(market);
+      this.#noteFailure(error, url);
+    }
     for (const market of markets) this.#unnamed.delete(market);
     for (const market of silent) this.#unnamed.add(market);
     for (const market of unheard) {
       if (!this.#silentMs.has(market)) this.#silentMs.set(market, askedMs);
     }
+  }
+
+  /** A market that the venue has refused is asked for alone. */
+  #requestsFor(markets: readonly string[]): StateRequest[] {
+    const { base, requests } = this.#options;
+    const all = [
+      markets.filter((market) => !this.#refused.has(market)),
+      ...markets.flatMap((market) => (this.#refused.has(market) ? [[market]] : [])),
+    ];
+    return all.flatMap((some) => (some.length === 0 ? [] : [...requests!(base!, some)]));
   }
 
   #take(ticks: readonly AnswerTick[]): void {
@@ -456,6 +487,7 @@ export class StatusPoller {
   }
 }
 
+type Refusal = { error: Error; url: URL };
 const NOTHING: ReadonlyMap<string, boolean> = new Map();
 const namesAll = (request: StateRequest) => request.namesAll;
 

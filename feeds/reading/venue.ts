@@ -153,6 +153,8 @@ export type StateRequest = {
   markets: readonly string[];
   /** Whether the venue answers each market; false: it leaves out markets without a result. */
   namesAll: boolean;
+  /** The same question about some of its markets; left out: it is about one. */
+  about?(markets: readonly string[]): StateRequest;
   /**
    * Statuses, closing times and results in an answer; undefined means 404. A bad one gives none.
    */

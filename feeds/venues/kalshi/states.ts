@@ -27,19 +27,19 @@ export function kalshiStates(
   markets: readonly string[],
   settleOn: SettleOn,
 ): StateRequest[] {
-  const requests: StateRequest[] = [];
-  for (let first = 0; first < markets.length; first += MARKETS_A_REQUEST) {
-    const tickers = markets.slice(first, first + MARKETS_A_REQUEST);
+  const about = (tickers: readonly string[]): StateRequest => {
     const url = new URL(base);
     url.pathname = `${url.pathname.replace(/\/+$/, '')}/markets`;
     url.searchParams.set('tickers', tickers.join(','));
     url.searchParams.set('limit', String(MARKETS_A_REQUEST));
-    requests.push({
-      url,
-      markets: tickers,
-      namesAll: true,
+    return {
+      ...{ url, markets: tickers, namesAll: true, about },
       read: (answer) => ticksOf(answer, new Set(tickers), settleOn),
-    });
+    };
+  };
+  const requests: StateRequest[] = [];
+  for (let first = 0; first < markets.length; first += MARKETS_A_REQUEST) {
+    requests.push(about(markets.slice(first, first + MARKETS_A_REQUEST)));
   }
   return requests;
 }

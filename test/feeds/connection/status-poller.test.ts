@@ -206,6 +206,50 @@ test('W15, W34: a gap in the life cycle is asked for, and costs no price', async
   t.is(kalshiState(venue.sockets[0]!).markets.size, 3);
 });
 
+for (const name of ['kalshi', 'polymarket'] as const) {
+  test(`W118: a question that ${name} refuses for one name costs no other market its result`, async (t) => {
+    const protocol = PROTOCOLS[name];
+    const { venue, states } = await stubOf(t, protocol);
+    const isBad = (url: URL) => /[=,]C\b/.test(decodeURIComponent(url.search));
+    const rest = await restServer(t, (url) => {
+      return isBad(url) ? json('no', 422) : ANSWERS[name]!(states, url);
+    });
+    states.set('A', 'yes').set('B', 'no');
+    const held = () => new Map([['C', true]]);
+    const restUrl = new URL(`${rest.url}/trade-api/v2`);
+    const world = openWorld(t, protocol, venue, { restUrl, held, askAgainMs: 60 });
+    await until(() => world.results.size === 2, 'the results of the others');
+    const status = () => world.feed.statuses()[0]!;
+    await until(() => status().resultProblems.length > 0, 'the bad name is shown');
+    t.regex(status().resultProblems.join(), /^1 market held, and not named by their venue.*: C$/);
+    world.markets.push('D');
+    states.set('D', 'yes');
+    venue.tops.set('D', TOP);
+    rest.asked.length = 0;
+    world.changed();
+    await until(() => world.results.has('D'), 'a market that joins');
+    await until(() => rest.asked.filter((path) => isBad(new URL(path, restUrl))).length > 1, 'C');
+    const bad = rest.asked.filter((path) => isBad(new URL(path, restUrl)));
+    t.false(
+      bad.some((path) => /[=,]D\b/.test(decodeURIComponent(path))),
+      'it is asked for alone',
+    );
+    t.is(status().missedStatesProblem, null);
+    // It may have been asked for alone before the connection was open.
+    t.true(world.logged.split('missed results cannot be asked for').length <= 2);
+  });
+}
+
+test('W118: a venue that refuses all questions is one that cannot answer', async (t) => {
+  const { venue } = await stubOf(t, KALSHI);
+  const rest = await restServer(t, () => json('no', 400));
+  const restUrl = new URL(rest.url);
+  const world = openWorld(t, KALSHI, venue, { restUrl, askAgainMs: 20 });
+  await until(() => rest.asked.length >= 10, 'each of three markets twice');
+  t.is(world.feed.statuses()[0]!.missedStatesProblem, 'answered 400');
+  t.is(world.logged.split('missed results cannot be asked for').length, 2);
+});
+
 test('W15: a venue that cannot answer is logged once, without a secret, and asked again', async (t) => {
   const { venue, states } = await setUp(t, 'kalshi');
   let broken = true;
