@@ -57,6 +57,8 @@ export function readChecked(dataDir: string, name: CheckedName): object | undefi
 
 /** Many changes cost a write in so much time, and its text at most a fiftieth of the time. */
 const WRITE_EVERY_MS = 1000;
+/** A change that a crash should not take waits only so long. */
+const WRITE_SOON_MS = 50;
 const TEXT_PARTS = 50;
 
 export type KeptFileParts = {
@@ -69,26 +71,33 @@ export type KeptFileParts = {
 
 /**
  * A checked file of what a server learns while it runs. A first change is written at once, beside
- * requests, and further ones a second later. A write that fails is tried again.
+ * requests, and further ones a second later, or soon if a crash should not take them. A write that
+ * fails is tried again a second later.
  */
 export class KeptFile {
   readonly #parts: KeptFileParts;
   #isChanged = false;
+  /** What has changed should be written soon. */
+  #isUrgent = false;
   #isClosed = false;
   #isFailing = false;
   #writing: Promise<void> | null = null;
   #timer: NodeJS.Timeout | null = null;
   #nextMs = Number.NEGATIVE_INFINITY;
+  #soonMs = Number.NEGATIVE_INFINITY;
 
   constructor(parts: KeptFileParts) {
     this.#parts = parts;
   }
 
-  /** The content has changed. */
-  changed(): void {
+  /** The content has changed. `isUrgent`: a crash should not take it. */
+  changed(isUrgent = false): void {
     this.#isChanged = true;
-    if (this.#isClosed || this.#writing !== null || this.#timer !== null) return;
-    const waitMs = this.#nextMs - performance.now();
+    const isSooner = isUrgent && !this.#isUrgent;
+    this.#isUrgent ||= isUrgent;
+    if (this.#isClosed || this.#writing !== null || (this.#timer !== null && !isSooner)) return;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const waitMs = (this.#isUrgent ? this.#soonMs : this.#nextMs) - performance.now();
     if (waitMs <= 0) void this.#write();
     else this.#timer = setTimeout(() => void this.#write(), waitMs);
   }
@@ -105,10 +114,13 @@ export class KeptFile {
     if (this.#timer !== null) clearTimeout(this.#timer);
     this.#timer = null;
     this.#isChanged = false;
+    this.#isUrgent = false;
     const beganMs = performance.now();
     const text = checkedText(content());
     const endedMs = performance.now();
-    this.#nextMs = endedMs + Math.max(WRITE_EVERY_MS, TEXT_PARTS * (endedMs - beganMs));
+    const restMs = TEXT_PARTS * (endedMs - beganMs);
+    this.#nextMs = endedMs + Math.max(WRITE_EVERY_MS, restMs);
+    this.#soonMs = endedMs + Math.max(WRITE_SOON_MS, restMs);
     this.#writing = replaceFileLater(path.join(dataDir, name), text).then(
       () => {
         this.#isFailing = false;
@@ -117,7 +129,7 @@ export class KeptFile {
     );
     await this.#writing;
     this.#writing = null;
-    if (this.#isChanged) this.changed();
+    if (this.#isChanged) this.changed(this.#isUrgent);
   }
 
   #failed({ message }: Error): void {

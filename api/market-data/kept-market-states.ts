@@ -75,8 +75,10 @@ export class KeptMarketStates {
     if (this.#states.isOver(market) || (status === 'open' && closesAtMs === null)) {
       if (this.#kept.delete(market)) this.#file.changed();
     } else if (kept?.status !== status || kept.closesAtMs !== closesAtMs) {
+      const isStop = status !== 'open' && kept?.status !== status;
+      const isEarlier = closesAtMs !== null && (kept?.closesAtMs ?? closesAtMs) > closesAtMs;
       this.#kept.set(market, { market, status, closesAtMs });
-      this.#file.changed();
+      this.#file.changed(isStop || isEarlier);
     }
   }
 }

@@ -1,6 +1,6 @@
 /**
  * One entry of PAPERBOOK_FEEDS: as many connections as its markets need, and the venue's REST API
- * for missed events. Rules W1, W15, W17, W70, W109 (feeds/FORMATS.md).
+ * for missed events. Rules W1, W15, W17, W70, W109, W114 (feeds/FORMATS.md).
  */
 import type { EpochMs, SourceNumber, Venue } from '../../engine/base/units.ts';
 import type { Ingest, IngestSession } from '../ingest/ingest.ts';
@@ -182,8 +182,8 @@ class VenueFeed implements Feed {
   #open(slot: ConnectionSlot): void {
     const { adapter } = slot;
     const { url, venue, ingest, log, nowMs, timing, awaitsQuote } = this.#options;
-    const isOld = (tick: StateTick) => this.#words.isOld(this.#number, tick);
-    const sink = ingest.session(venue, adapter, this.#options.newSource(), isOld);
+    const judge = (tick: StateTick) => this.#words.judge(this.#number, tick);
+    const sink = ingest.session(venue, adapter, this.#options.newSource(), judge);
     const unquoted = this.#options.newUnquoted?.();
     slot.connection = openConnection({
       url,
@@ -191,7 +191,7 @@ class VenueFeed implements Feed {
       adapter,
       markets: () => [...slot.markets],
       subscribe: (markets) => {
-        this.#words.startsOver(this.#number, markets);
+        this.#words.startsOver(this.#number, markets, adapter.beginsWithStatus);
         return sink.subscribe(markets, nowMs());
       },
       awaitsQuote,

@@ -1,6 +1,6 @@
 /**
  * One answer of a venue's REST API. A busy venue is waited for, within bounds. Any other failure is
- * an error that names the address, without its query. Rules K21, W98 (feeds/FORMATS.md).
+ * an error that names the address, without its query. Rules K21, W98, W118 (feeds/FORMATS.md).
  */
 import { type IncomingMessage, request as requestHttp } from 'node:http';
 import { request as requestHttps } from 'node:https';
@@ -22,6 +22,12 @@ const TRIES = 6;
 const WAIT_MAX_MS = 60_000;
 /** The limit of one answer, also of a recorded one. */
 export const ANSWER_BYTES_MAX = 64 * 1024 * 1024;
+
+/** The server refuses this question, and may answer another. */
+export class QuestionRefused extends Error {
+  override readonly name = 'QuestionRefused';
+}
+const REFUSED: ReadonlySet<number> = new Set([400, 413, 414, 422]);
 
 /**
  * The answer of the address, parsed from JSON; undefined if there is nothing (404).
@@ -52,6 +58,7 @@ export async function askText(url: URL, options: AskOptions = {}): Promise<strin
     if (status === 404) return undefined;
     if (status === 200) return text;
     const isBusy = status === 429 || status >= 500;
+    if (REFUSED.has(status)) throw new QuestionRefused(`${name}: answered ${status}`);
     if (!isBusy || tries === TRIES) throw new Error(`${name}: answered ${status}`);
     const waitMs = retryAfterMs(retryAfter) ?? 500 * 2 ** tries;
     if (waitMs > WAIT_MAX_MS) {

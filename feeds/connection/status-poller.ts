@@ -1,7 +1,7 @@
 /**
  * Asks a venue's REST API for missed statuses and results of markets. Markets that may be over
  * are asked for until they have a result. Ends that cannot be used are kept for operators. Rules
- * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W112 (feeds/FORMATS.md).
+ * W15, W70, W71, W75, W91, W102, W104 to W107, W109 to W112, W116, W118 (feeds/FORMATS.md).
  */
 
 import type {
@@ -15,16 +15,21 @@ import type {
 } from '../reading/venue.ts';
 import { ChannelWords } from './channel-words.ts';
 import { safeUrlOf } from './endpoint.ts';
-import { type AskOptions, askRest } from './rest.ts';
+import { type AskOptions, askRest, QuestionRefused } from './rest.ts';
 
 /** How often a market that has stopped is asked for its result, and a failure is retried. */
 const AGAIN_MS = 60_000;
 /** Questions under way at a time: venues count requests. */
 const AT_ONCE = 4;
+/** Questions of a round that are asked again in halves: a venue may refuse them all. */
+const HALVINGS_MAX = 100;
 /** How often, within that time, held markets are checked. */
 const LOOKS = 12;
 /** No money depends on a market that nobody holds: it is asked for as many times less often. */
 const UNHELD_TIMES = 5;
+/** A market of which its venue says nothing is asked for after so many parts of its silence. */
+const PARTS_OF_SILENCE = 10;
+const SILENT_PAUSE_MAX_MS = 24 * 3_600_000;
 /** A venue that tells no result for so long may never tell one. */
 const LATE_MS = 24 * 3_600_000;
 const NAMES_SHOWN = 5;
@@ -56,6 +61,8 @@ export type MissedStatesOptions = {
   againMs?: number;
   /** A held market that is closed for so long is shown; a day when left out. */
   lateMs?: number;
+  /** A clock that nobody sets; `performance.now` when left out. */
+  steadyMs?(): number;
   rest?: AskOptions;
 };
 
@@ -87,6 +94,11 @@ export class StatusPoller {
   readonly #loggedWords = new Set<string>();
   /** Markets that the last answer to their question did not name. */
   readonly #unnamed = new Set<string>();
+  /** Of these markets an answer has said nothing, and neither has anything since; since when. */
+  readonly #silentMs = new Map<string, number>();
+  /** The venue refuses a question that names one of these, and answers others. */
+  readonly #refused = new Set<string>();
+  readonly #steadyMs: () => number;
   readonly #looks: NodeJS.Timeout;
   #isAsking = false;
   #timer: NodeJS.Timeout | undefined;
@@ -95,6 +107,7 @@ export class StatusPoller {
   constructor(options: MissedStatesOptions) {
     this.#options = options;
     this.#words = options.words ?? new ChannelWords();
+    this.#steadyMs = options.steadyMs ?? (() => performance.now());
     const everyMs = (options.againMs ?? AGAIN_MS) / LOOKS;
     this.#looks = setInterval(() => this.#askHeld(), everyMs);
     this.#looks.unref();
@@ -117,8 +130,8 @@ export class StatusPoller {
   /** The feed no longer follows the market. A result that may change is still asked for. */
   left(market: string): void {
     this.#words.forget(market);
-    for (const all of [this.#stopped, this.#priced, this.#contested, this.#unread])
-      all.delete(market);
+    const kept = [this.#stopped, this.#priced, this.#contested, this.#unread];
+    for (const all of [...kept, this.#silentMs, this.#refused]) all.delete(market);
   }
 
   /** Why the last question failed, without its address; null: it was answered. */
@@ -169,6 +182,7 @@ export class StatusPoller {
   saw(ticks: readonly VenueTick[]): void {
     const { repeatsStatus = false } = this.#options;
     for (const tick of ticks) {
+      if (this.#silentMs.size > 0 && tick.kind !== 'game') this.#silentMs.delete(tick.market);
       if (tick.kind === 'book') {
         if (tick.yesBid === null || tick.yesAsk === null) this.#priced.delete(tick.market);
         else this.#priced.add(tick.market);
@@ -210,18 +224,34 @@ export class StatusPoller {
       if (held.has(market) || unheld.has(market) || untold.has(market)) continue;
       if (this.#provisional.has(market) || this.#contested.has(market)) continue;
       this.#askedMs.delete(market);
+      this.#silentMs.delete(market);
     }
-    const nowMs = performance.now();
-    const isDue = (times: number) => (market: string) => {
+    const nowMs = this.#steadyMs();
+    const isAfter = (market: string, pauseMs: number) => {
       const askedMs = this.#askedMs.get(market) ?? Number.NEGATIVE_INFINITY;
-      return askedMs <= nowMs - againMs * (times - 2 / LOOKS);
+      return askedMs <= nowMs - pauseMs + againMs * (2 / LOOKS);
+    };
+    const isDue = (market: string) => isAfter(market, againMs);
+    const isSeldomDue = (market: string) => isAfter(market, againMs * UNHELD_TIMES);
+    const isDueBySilence = (market: string) => {
+      return isSeldomDue(market) && isAfter(market, this.#silentPauseMs(market, nowMs));
     };
     const paid = [...this.#provisional].filter((market) => !isOpen(market));
     const due = [
-      ...[...this.#heldAndMaybeOver(), ...paid, ...this.#contested].filter(isDue(1)),
-      ...[...this.#unheldAndMaybeOver(unheld), ...untold].filter(isDue(UNHELD_TIMES)),
+      ...[...this.#heldAndMaybeOver(), ...paid, ...this.#contested].filter(isDue),
+      ...this.#unheldAndMaybeOver(unheld).filter((market) => {
+        // A venue that names only what it has settled does know the others.
+        return this.#unnamed.has(market) ? isDueBySilence(market) : isSeldomDue(market);
+      }),
+      ...[...untold].filter(isDueBySilence),
     ];
     if (due.length > 0) this.ask(due);
+  }
+
+  /** The longer its venue says nothing of a market, the less will it. */
+  #silentPauseMs(market: string, nowMs: number): number {
+    const silentMs = nowMs - (this.#silentMs.get(market) ?? nowMs);
+    return Math.min(silentMs / PARTS_OF_SILENCE, SILENT_PAUSE_MAX_MS);
   }
 
   /** A venue whose channel tells each result has said it of a market that is not over. */
@@ -273,35 +303,71 @@ export class StatusPoller {
   }
 
   async #askRound(markets: readonly string[], failed: Set<string>): Promise<void> {
-    const { base, requests: requestsFor } = this.#options;
-    const requests = [...requestsFor!(base!, markets)];
-    const askedMs = performance.now();
+    const requests = this.#requestsFor(markets);
+    const askedMs = this.#steadyMs();
     const silent = new Set(requests.filter(namesAll).flatMap((request) => request.markets));
+    const unheard = new Set(requests.flatMap((request) => request.markets));
     for (const market of markets) this.#askedMs.set(market, askedMs);
+    const refused = new Map<string, Refusal>();
+    let halvings = HALVINGS_MAX;
+    let isAnswered = false;
+    const fail = (market: string) => {
+      failed.add(market);
+      silent.delete(market);
+      unheard.delete(market);
+    };
     const askSome = async () => {
       for (let next = requests.shift(); next !== undefined; next = requests.shift()) {
+        const { url, markets: named, about } = next;
         try {
-          const answer = await askRest(next.url, {
-            ...this.#options.rest,
-            signal: this.#abort.signal,
-          });
-          const ticks = next.read(answer);
-          for (const { market } of ticks) silent.delete(market);
+          const options = { ...this.#options.rest, signal: this.#abort.signal };
+          const ticks = next.read(await askRest(url, options));
+          for (const { market } of ticks) {
+            silent.delete(market);
+            unheard.delete(market);
+            for (const all of [this.#silentMs, this.#refused]) all.delete(market);
+          }
           this.#take(ticks);
           this.#noteSuccess();
+          isAnswered = true;
         } catch (error) {
           if (this.#abort.signal.aborted) return;
-          for (const market of next.markets) {
-            failed.add(market);
-            silent.delete(market);
+          const isRefused = error instanceof QuestionRefused && about !== undefined;
+          if (isRefused && named.length === 1) refused.set(named[0]!, { error, url });
+          else if (isRefused && halvings > 0) {
+            halvings--;
+            const half = Math.ceil(named.length / 2);
+            requests.unshift(about(named.slice(0, half)), about(named.slice(half)));
+          } else {
+            for (const market of named) fail(market);
+            this.#noteFailure(error as Error, url);
           }
-          this.#noteFailure(error as Error, next.url);
         }
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, askSome));
+    for (const [market, { error, url }] of refused) {
+      // If the venue answers the others, it does not know this one.
+      if (isAnswered) this.#refused.add(market);
+      if (this.#refused.has(market)) continue;
+      fail(market);
+      this.#noteFailure(error, url);
+    }
     for (const market of markets) this.#unnamed.delete(market);
     for (const market of silent) this.#unnamed.add(market);
+    for (const market of unheard) {
+      if (!this.#silentMs.has(market)) this.#silentMs.set(market, askedMs);
+    }
+  }
+
+  /** A market that the venue has refused is asked for alone. */
+  #requestsFor(markets: readonly string[]): StateRequest[] {
+    const { base, requests } = this.#options;
+    const all = [
+      markets.filter((market) => !this.#refused.has(market)),
+      ...markets.flatMap((market) => (this.#refused.has(market) ? [[market]] : [])),
+    ];
+    return all.flatMap((some) => (some.length === 0 ? [] : [...requests!(base!, some)]));
   }
 
   #take(ticks: readonly AnswerTick[]): void {
@@ -421,6 +487,7 @@ export class StatusPoller {
   }
 }
 
+type Refusal = { error: Error; url: URL };
 const NOTHING: ReadonlyMap<string, boolean> = new Map();
 const namesAll = (request: StateRequest) => request.namesAll;
 

@@ -21,6 +21,7 @@ export class FileAdapter implements FrameReader {
   readonly name: AdapterName;
   readonly contractDecimals: 0 | 2;
   readonly repeatsStatus: boolean;
+  readonly beginsWithStatus: boolean;
   readonly #asRecording: VenueAdapter;
   readonly #asLive: VenueAdapter;
   #current: VenueAdapter;
@@ -35,6 +36,7 @@ export class FileAdapter implements FrameReader {
     this.#asLive = createAdapter(name, {}, options);
     this.contractDecimals = this.#asLive.contractDecimals;
     this.repeatsStatus = this.#asLive.repeatsStatus;
+    this.beginsWithStatus = this.#asLive.beginsWithStatus;
     this.#current = this.#asRecording;
   }
 
@@ -83,6 +85,10 @@ export class FileAdapter implements FrameReader {
 
   /** Nothing: a file's connection asks for nothing. */
   subscribe(): unknown[] {
+    return [];
+  }
+
+  ask(): unknown[] {
     return [];
   }
 

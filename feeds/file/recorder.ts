@@ -38,8 +38,8 @@ export function recordingIngest(
 ): RecordingIngest {
   const file = new RecordedFile(writer);
   return {
-    session: (venue, adapter, source) =>
-      new RecordedSession(file, ingest.session(venue, adapter, source), {
+    session: (venue, adapter, source, judge) =>
+      new RecordedSession(file, ingest.session(venue, adapter, source, judge), {
         venue,
         adapter,
         source,

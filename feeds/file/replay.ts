@@ -1,10 +1,12 @@
 /**
  * Plays a feed file through an ingest. A connection that the file has whole is played as it was.
- * Elsewhere jumps in a sequence are no gaps, unless the file says so. Rules F7, F8, F30
+ * Elsewhere jumps in a sequence are no gaps, unless the file says so. Rules F7, F8, F30, W115
  * (feeds/FORMATS.md).
  */
-import type { SourceNumber } from '../../engine/base/units.ts';
+import type { SourceNumber, Venue } from '../../engine/base/units.ts';
+import { type ChannelWords, wordsByVenue } from '../connection/channel-words.ts';
 import type { Ingest, IngestSession } from '../ingest/ingest.ts';
+import type { StateTick } from '../reading/venue.ts';
 import { connectionKeyOf, type FeedLine } from './feed-line.ts';
 import { FileAdapter, type FileReadOptions } from './file-adapter.ts';
 import { readStates } from './states.ts';
@@ -14,13 +16,23 @@ export type PlayOptions = FileReadOptions & {
   newSource?(): SourceNumber;
 };
 
-type Played = { adapter: FileAdapter; connection: IngestSession };
+type Played = {
+  adapter: FileAdapter;
+  connection: IngestSession;
+  /** Of a recorded connection: the words of all feeds of its venue, and its number among them. */
+  heard: { words: ChannelWords; feed: number } | null;
+  /** What it has subscribed to. */
+  markets: Set<string>;
+};
 
 export class FeedPlayer {
   readonly #ingest: Ingest;
   readonly #options: FileReadOptions;
   readonly #newSource: () => SourceNumber;
   readonly #played = new Map<string, Played>();
+  readonly #words = wordsByVenue(() => this.#atMs);
+  /** Of the last line. */
+  #atMs = 0;
 
   constructor(ingest: Ingest, { newSource, ...options }: PlayOptions = {}) {
     this.#ingest = ingest;
@@ -30,12 +42,18 @@ export class FeedPlayer {
 
   play(line: FeedLine): void {
     const { atMs, event, frame } = line;
-    const { adapter, connection } = this.#playedOf(line);
-    if (adapter.isBehindHole(line)) connection.lost(atMs);
+    this.#atMs = Math.max(this.#atMs, atMs);
+    const played = this.#playedOf(line);
+    const { adapter, connection } = played;
+    if (adapter.isBehindHole(line)) {
+      connection.lost(atMs);
+      startOver(played, played.markets);
+    }
     switch (event) {
       case 'open':
       case 'subscribe':
-        return adapter.subscribed(line);
+        adapter.subscribed(line);
+        return startOver(played, line.markets ?? []);
       case 'heartbeat':
         connection.heartbeat(atMs);
         connection.advance(atMs);
@@ -46,7 +64,9 @@ export class FeedPlayer {
         return connection.states(readStates(line.states!)!, atMs);
       case 'gap':
       case undefined:
-        connection.frame(frame, atMs, event === 'gap');
+        if (connection.frame(frame, atMs, event === 'gap').missedStates === true) {
+          startOver(played, played.markets);
+        }
         return;
       default:
         event satisfies never;
@@ -63,9 +83,23 @@ export class FeedPlayer {
     const known = this.#played.get(key);
     if (known !== undefined) return known;
     const adapter = new FileAdapter(line.adapter, this.#options);
-    const connection = this.#ingest.session(line.venue, adapter, this.#newSource());
-    const played = { adapter, connection };
+    const heard = line.connection === undefined ? null : this.#heardOf(line.venue);
+    const judge =
+      heard === null ? undefined : (tick: StateTick) => heard.words.judge(heard.feed, tick);
+    const connection = this.#ingest.session(line.venue, adapter, this.#newSource(), judge);
+    const played = { adapter, connection, heard, markets: new Set<string>() };
     this.#played.set(key, played);
     return played;
   }
+
+  #heardOf(venue: Venue): Played['heard'] {
+    const words = this.#words(venue);
+    return { words, feed: words.newFeed() };
+  }
+}
+
+/** Its next words on these markets are from now on. */
+function startOver({ adapter, heard, markets: all }: Played, markets: Iterable<string>): void {
+  for (const market of markets) all.add(market);
+  heard?.words.startsOver(heard.feed, markets, adapter.beginsWithStatus);
 }

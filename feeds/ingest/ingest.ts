@@ -1,7 +1,7 @@
 /**
  * From a venue's frames to the engine's ticks: catalog numbers instead of names, whole cents
  * rounded against the trader, whole contracts. It also counts every frame that could not be used.
- * Rules B9 to B12, B14, B15, W13, W15, W75, W106, W112 (feeds/FORMATS.md).
+ * Rules B9 to B12, B14, B15, W13, W15, W75, W106, W112, W114 (feeds/FORMATS.md).
  *
  * A bad frame never throws, and bad frames write about a hundred log lines at most.
  */
@@ -76,7 +76,7 @@ export type IngestSession = {
   heartbeat(atMs: EpochMs): void;
   /**
    * Only time has passed. Books that have been wrong for too long end (B15). @returns the messages
-   * that ask for them
+   * that ask for them, and for states that were in doubt (W114)
    */
   advance(atMs: EpochMs): readonly unknown[];
   /** Statuses and results that were asked for. */
@@ -89,23 +89,20 @@ export type IngestSession = {
 
 export type Ingest = {
   /**
-   * `source` is the connection's own number. `isOld`: whether another feed has told the tick's word
-   * before, and a newer one since (W109); left out: there is one feed.
+   * `source` is the connection's own number. `judge`: what the words of the venue's other feeds say
+   * of the tick's word (W109, W114); left out: there is one feed.
    */
-  session(
-    venue: Venue,
-    adapter: FrameReader,
-    source: SourceNumber,
-    isOld?: (tick: StateTick) => boolean,
-  ): IngestSession;
+  session(venue: Venue, adapter: FrameReader, source: SourceNumber, judge?: Judge): IngestSession;
   /** Counts over all connections since the start. */
   counts(): IngestCounts;
 };
 
+export type Judge = (tick: StateTick) => 'new' | 'old' | { sureInMs: number };
+
 /** The parts of an adapter that an ingest needs. */
 export type FrameReader = Pick<
   VenueAdapter,
-  'name' | 'recorded' | 'repeatsStatus' | 'read' | 'subscribe' | 'lose' | 'reset'
+  'name' | 'recorded' | 'repeatsStatus' | 'read' | 'subscribe' | 'ask' | 'lose' | 'reset'
 >;
 
 /** One per process or replay; connections share its counts and its bound on log lines. */
@@ -115,9 +112,9 @@ export function createIngest(options: IngestOptions): Ingest {
   const answered = new Map<MarketNumber, MarketStatus>();
   const closedBefore = new Set(options.closed);
   return {
-    session: (venue, adapter, source, isOld) => {
+    session: (venue, adapter, source, judge) => {
       const shared = { options, counters, told, answered, closedBefore };
-      return new VenueSession({ venue, adapter, source, isOld, ...shared });
+      return new VenueSession({ venue, adapter, source, judge, ...shared });
     },
     counts: () => counters.counts(),
   };
@@ -127,7 +124,7 @@ type SessionParts = {
   venue: Venue;
   adapter: FrameReader;
   source: SourceNumber;
-  isOld: ((tick: StateTick) => boolean) | undefined;
+  judge: Judge | undefined;
   options: IngestOptions;
   counters: IngestCounters;
   told: ToldResults;
@@ -147,6 +144,8 @@ class VenueSession implements IngestSession {
   readonly #steadyMs: () => number;
   /** Null: nobody follows levels. */
   readonly #levels: LevelEvents | null;
+  /** Markets of which a word was in doubt; when they are asked for, on the steady clock. */
+  readonly #unsure = new Map<string, number>();
 
   constructor(parts: SessionParts) {
     this.#parts = parts;
@@ -158,13 +157,11 @@ class VenueSession implements IngestSession {
   }
 
   frame(raw: unknown, receivedMs: EpochMs, isGap = false): FrameReading {
-    const { venue, adapter, counters, source, isOld, options } = this.#parts;
+    const { venue, adapter, counters, source, options } = this.#parts;
     const reading = readingOf(adapter, raw);
     const atMs = options.timeOf?.(reading.venueAtMs, receivedMs) ?? receivedMs;
     if (reading.stated !== undefined) this.#compare(reading, reading.stated, atMs);
-    if (isOld !== undefined && reading.ticks.some(isState)) {
-      reading.ticks = reading.ticks.filter((tick) => !(isState(tick) && isOld(tick)));
-    }
+    this.#keepNew(reading);
     this.#keepStopped(reading);
     counters.frame(reading.type);
     if (reading.rejected !== null) {
@@ -208,13 +205,32 @@ class VenueSession implements IngestSession {
 
   advance(atMs: EpochMs): readonly unknown[] {
     const stuck = this.#doubts.stuck(atMs);
-    if (stuck.length === 0) return NOTHING;
+    if (stuck.length + this.#unsure.size === 0) return NOTHING;
     const { venue, adapter, counters } = this.#parts;
-    return stuck.flatMap((market) => {
+    const asked = stuck.flatMap((market) => {
       counters.skip(STUCK, `${venue}/${market}`);
       const asked = adapter.lose(market);
       this.#tick(unknownBook(market), atMs);
       return asked;
+    });
+    const nowMs = this.#steadyMs();
+    const sure = [...this.#unsure].flatMap(([market, dueMs]) => (dueMs <= nowMs ? market : []));
+    for (const market of sure) this.#unsure.delete(market);
+    return sure.length === 0 ? asked : [...asked, ...adapter.ask(sure)];
+  }
+
+  /** Leaves out words that another feed has told before, or that may be so old. */
+  #keepNew(reading: FrameReading): void {
+    const { judge } = this.#parts;
+    if (judge === undefined || !reading.ticks.some(isState)) return;
+    reading.ticks = reading.ticks.filter((tick) => {
+      if (!isState(tick)) return true;
+      const judgement = judge(tick);
+      if (typeof judgement === 'string') return judgement === 'new';
+      if (!this.#unsure.has(tick.market)) {
+        this.#unsure.set(tick.market, this.#steadyMs() + judgement.sureInMs);
+      }
+      return false;
     });
   }
 
@@ -251,6 +267,7 @@ class VenueSession implements IngestSession {
     this.#levels?.clear();
     this.#parts.adapter.reset();
     this.#doubts.clear();
+    this.#unsure.clear();
   }
 
   states(ticks: readonly StateTick[], atMs: EpochMs): void {

@@ -24,10 +24,11 @@ export function parsePriceE4(value: unknown): PriceE4 | null {
 
 /**
  * A settlement value between `0` and `1` of any number of digits, to the nearest ten-thousandth:
- * venues state thirds. Rule W72 (feeds/FORMATS.md).
+ * venues state thirds. It is a text or a JSON number. Rules W72, W117 (feeds/FORMATS.md).
  */
 export function parseValueE4(value: unknown): PriceE4 | null {
-  const match = typeof value === 'string' ? VALUE.exec(value) : null;
+  const text = typeof value === 'number' ? textOfNumber(value) : value;
+  const match = typeof text === 'string' ? VALUE.exec(text) : null;
   if (match === null) return null;
   const digits = (match[2] ?? '').padEnd(5, '0');
   const price =

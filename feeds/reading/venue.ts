@@ -153,6 +153,8 @@ export type StateRequest = {
   markets: readonly string[];
   /** Whether the venue answers each market; false: it leaves out markets without a result. */
   namesAll: boolean;
+  /** The same question about some of its markets; left out: it is about one. */
+  about?(markets: readonly string[]): StateRequest;
   /**
    * Statuses, closing times and results in an answer; undefined means 404. A bad one gives none.
    */
@@ -243,6 +245,8 @@ export interface VenueAdapter {
   readonly tellsResults: boolean;
   /** Whether each of its books repeats the status of the market. Rule W106 (feeds/FORMATS.md). */
   readonly repeatsStatus: boolean;
+  /** Whether a subscription begins with the status of each market. Rule W114 (feeds/FORMATS.md). */
+  readonly beginsWithStatus: boolean;
   /** Handshake headers, signed for this moment when the venue wants it. */
   headers(nowMs: EpochMs): Record<string, string>;
   /** A text the client must send at this interval to keep the connection, where one is needed. */

@@ -114,6 +114,7 @@ export function plainAdapter(): VenueAdapter {
     stateRequests: null,
     tellsResults: true,
     repeatsStatus: false,
+    beginsWithStatus: false,
     keepalive: null,
     read: () => ({ type: 'any', ticks: [], venueAtMs: null, rejected: null, jump: false }),
     subscribe: (markets) => [markets],

@@ -77,6 +77,7 @@ class KalshiAdapter implements VenueAdapter {
     kalshiStates(base, markets, this.#settleOn);
   readonly tellsResults = true;
   readonly repeatsStatus = false;
+  readonly beginsWithStatus = false;
   readonly keepalive = null;
   readonly wholeBooks = WHOLE_BOOKS;
   readonly recorded: boolean;

@@ -1,6 +1,6 @@
 /**
  * Fields of Kalshi's messages, today's fixed-point form and the integer cents of before 2026.
- * Nothing here keeps state. Rules W24 to W32, W72, W75, W80 to W83 (feeds/FORMATS.md).
+ * Nothing here keeps state. Rules W24 to W32, W72, W75, W80 to W83, W117 (feeds/FORMATS.md).
  */
 import type { EpochMs, PriceE4, Side } from '../../../engine/base/units.ts';
 import { bookSide, bookTick, isLevelPrice } from '../../reading/book.ts';
@@ -164,7 +164,10 @@ export function resultTick(market: string, message: Fields): StateTick | null | 
   const { result } = message;
   const stated = firstOf(message, 'settlement_value', 'settlement_value_dollars');
   const value = stated === undefined || stated === '' ? null : parseValueE4(stated);
-  if (value === null && stated !== undefined && stated !== '') return 'unreadable settlement_value';
+  // Old frames have whole cents.
+  const isCentOrDollar = message.settlement_value === 1 && result !== 'yes' && result !== 'no';
+  const isUnread = value === null && stated !== undefined && stated !== '';
+  if (isUnread || isCentOrDollar) return 'unreadable settlement_value';
   switch (result) {
     case 'yes':
     case 'no':

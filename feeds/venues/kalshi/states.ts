@@ -1,9 +1,9 @@
 /**
- * Statuses, closing times and results by Kalshi's REST API. Rules W36, W71, W74, W75, W83
- * (feeds/FORMATS.md).
+ * Statuses, closing times and results by Kalshi's REST API. Rules W36, W71, W74, W75, W83,
+ * W117 (feeds/FORMATS.md).
  */
 import type { MarketStatus } from '../../../engine/base/units.ts';
-import { priceE4OfCents } from '../../reading/decimal.ts';
+import { priceE4OfCents, textOfNumber } from '../../reading/decimal.ts';
 import { type Fields, fieldsOf, nameOf, pausedUnread, undecided } from '../../reading/frame.ts';
 import { parseInstant } from '../../reading/instant.ts';
 import type { AnswerTick, SettleOn, StateRequest, StateTick } from '../../reading/venue.ts';
@@ -27,19 +27,19 @@ export function kalshiStates(
   markets: readonly string[],
   settleOn: SettleOn,
 ): StateRequest[] {
-  const requests: StateRequest[] = [];
-  for (let first = 0; first < markets.length; first += MARKETS_A_REQUEST) {
-    const tickers = markets.slice(first, first + MARKETS_A_REQUEST);
+  const about = (tickers: readonly string[]): StateRequest => {
     const url = new URL(base);
     url.pathname = `${url.pathname.replace(/\/+$/, '')}/markets`;
     url.searchParams.set('tickers', tickers.join(','));
     url.searchParams.set('limit', String(MARKETS_A_REQUEST));
-    requests.push({
-      url,
-      markets: tickers,
-      namesAll: true,
+    return {
+      ...{ url, markets: tickers, namesAll: true, about },
       read: (answer) => ticksOf(answer, new Set(tickers), settleOn),
-    });
+    };
+  };
+  const requests: StateRequest[] = [];
+  for (let first = 0; first < markets.length; first += MARKETS_A_REQUEST) {
+    requests.push(about(markets.slice(first, first + MARKETS_A_REQUEST)));
   }
   return requests;
 }
@@ -83,7 +83,8 @@ function stateOf(market: string, fields: Fields, settleOn: SettleOn): AnswerTick
 
 /** In dollars; until 2026 there were whole cents beside it. */
 function statedValue({ settlement_value_dollars, settlement_value }: Fields): unknown {
-  if (settlement_value_dollars !== undefined) return settlement_value_dollars;
+  const dollars = settlement_value_dollars ?? '';
+  if (dollars !== '') return typeof dollars === 'number' ? textOfNumber(dollars) : dollars;
   const price = priceE4OfCents(settlement_value);
   return price === null ? settlement_value : (price / 10_000).toFixed(4);
 }

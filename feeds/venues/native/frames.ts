@@ -68,6 +68,7 @@ class NativeAdapter implements VenueAdapter {
   readonly stateRequests = null;
   readonly tellsResults = true;
   readonly repeatsStatus = false;
+  readonly beginsWithStatus = true;
   readonly keepalive = null;
   readonly wholeBooks = WHOLE_BOOKS;
   readonly books = 0;

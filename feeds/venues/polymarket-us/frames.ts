@@ -88,6 +88,7 @@ class PolymarketUsAdapter implements VenueAdapter {
   readonly stateRequests = polymarketUsStates;
   readonly tellsResults = false;
   readonly repeatsStatus = true;
+  readonly beginsWithStatus = true;
   /** Without a word from its client for longer the venue ends the connection. */
   readonly keepalive = { text: '{"keep_alive":{}}', everyMs: 30_000 };
   readonly wholeBooks = WHOLE_BOOKS;

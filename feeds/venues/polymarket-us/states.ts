@@ -2,7 +2,7 @@
  * Results by Polymarket US's public REST API; its WebSocket has none. Rules W48, W71, W72
  * (feeds/FORMATS.md).
  */
-import { parseValueE4, textOfNumber } from '../../reading/decimal.ts';
+import { parseValueE4 } from '../../reading/decimal.ts';
 import { fieldsOf, resultOfValue, undecided } from '../../reading/frame.ts';
 import type { StateRequest, StateTick } from '../../reading/venue.ts';
 
@@ -22,7 +22,7 @@ function ticksOf(slug: string, answer: unknown): StateTick[] {
   if (fields === null || (fields.slug !== undefined && fields.slug !== slug)) return [];
   const stated = fieldsOf(fields.settlement)?.value ?? fields.settlement;
   if (stated === undefined || stated === null || stated === '') return [];
-  const value = parseValueE4(typeof stated === 'number' ? textOfNumber(stated) : stated);
+  const value = parseValueE4(stated);
   if (value === null) return [undecided(slug, 'a settlement that is no value from 0 to 1')];
   return [resultOfValue(slug, value)];
 }

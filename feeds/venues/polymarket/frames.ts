@@ -47,6 +47,7 @@ class PolymarketAdapter implements VenueAdapter {
   /** `market_resolved` is not sent for every market. */
   readonly tellsResults = false;
   readonly repeatsStatus = false;
+  readonly beginsWithStatus = false;
   readonly keepalive = { text: 'PING', everyMs: 10_000 };
   readonly wholeBooks = WHOLE_BOOKS;
   readonly recorded: boolean;

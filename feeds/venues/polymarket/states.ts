@@ -15,21 +15,22 @@ export function polymarketStates(base: URL, tokens: readonly string[]): StateReq
   const requests: StateRequest[] = [];
   for (let first = 0; first < tokens.length; first += TOKENS_A_REQUEST) {
     const markets = tokens.slice(first, first + TOKENS_A_REQUEST);
-    for (const closed of ['true', 'false']) {
-      const url = new URL(base);
-      url.pathname = `${url.pathname.replace(/\/+$/, '')}/markets`;
-      for (const token of markets) url.searchParams.append('clob_token_ids', token);
-      url.searchParams.set('closed', closed);
-      url.searchParams.set('limit', '100');
-      requests.push({
-        url,
-        markets,
-        namesAll: true,
-        read: (answer) => ticksOf(answer, new Set(markets)),
-      });
-    }
+    for (const closed of ['true', 'false']) requests.push(requestOf(base, closed, markets));
   }
   return requests;
+}
+
+function requestOf(base: URL, closed: string, markets: readonly string[]): StateRequest {
+  const url = new URL(base);
+  url.pathname = `${url.pathname.replace(/\/+$/, '')}/markets`;
+  for (const token of markets) url.searchParams.append('clob_token_ids', token);
+  url.searchParams.set('closed', closed);
+  url.searchParams.set('limit', '100');
+  return {
+    ...{ url, markets, namesAll: true },
+    about: (some) => requestOf(base, closed, some),
+    read: (answer) => ticksOf(answer, new Set(markets)),
+  };
 }
 
 function ticksOf(answer: unknown, asked: ReadonlySet<string>): StateTick[] {

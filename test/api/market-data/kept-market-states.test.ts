@@ -94,3 +94,18 @@ test('T19: a word that could not be written is written once the disk takes it', 
   await until(() => file().includes('"status": "closed"'));
   t.is(warned.length, 1);
 });
+
+test('T19: a stop is written soon, also right after another word', async (t) => {
+  const { status, closing, file } = world(t);
+  closing(9, ENDS_MS);
+  await until(() => file().includes('"market": 9'));
+  const beganMs = performance.now();
+  for (const word of ['paused', 'closed', 'paused', 'closed', 'paused'] as const) {
+    status(0, word);
+    await until(() => file().includes(`"status": "${word}"`));
+  }
+  closing(9, ENDS_MS - 1);
+  await until(() => file().includes(`"closesAtMs": ${ENDS_MS - 1}`));
+  // A second each would be six.
+  t.true(performance.now() - beganMs < 5000);
+});

@@ -4,8 +4,9 @@ import { WatchedMarkets } from '../../../feeds/catalog/watched-markets.ts';
 import { ChannelWords, wordsByVenue } from '../../../feeds/connection/channel-words.ts';
 import { StatusPoller } from '../../../feeds/connection/status-poller.ts';
 import { ToldResults } from '../../../feeds/ingest/told-results.ts';
-import type { ResultTick, StateTick } from '../../../feeds/reading/venue.ts';
-import { KALSHI, POLYMARKET_US } from '../live-venues.ts';
+import type { ResultTick, StateTick, VenueTick } from '../../../feeds/reading/venue.ts';
+import type { FeedWorld } from '../feed-world.ts';
+import { KALSHI, NATIVE, POLYMARKET_US } from '../live-venues.ts';
 import { json, type Reply, restServer } from '../rest-server.ts';
 import { until } from '../until.ts';
 import { stubOf } from '../venue-stub.ts';
@@ -14,6 +15,8 @@ const status = (status: 'open' | 'paused' | 'closed', more: object = {}): StateT
   ...{ kind: 'status', market: 'A', status },
   ...more,
 });
+const isOld = (words: ChannelWords, feed: number, tick: StateTick) =>
+  words.judge(feed, tick) === 'old';
 const YES: ResultTick = { kind: 'result', market: 'A', outcome: 'yes', yesValue: null };
 
 /** A poller whose requests are answered when the test says so. */
@@ -26,6 +29,9 @@ async function poller(
     againMs = 60_000,
     words = new ChannelWords(),
     untold = new Set<string>(),
+    markets = new Map<string, boolean>(),
+    unheld = new Map<string, boolean>(),
+    steadyMs = () => performance.now(),
   } = {},
 ) {
   const held: (() => void)[] = [];
@@ -38,8 +44,9 @@ async function poller(
   const named: string[] = [];
   const base = new URL(rest.url);
   const made = new StatusPoller({
-    ...{ base, tellsResults: true, repeatsStatus, againMs, words },
-    held: () => new Map(),
+    ...{ base, tellsResults: true, repeatsStatus, againMs, words, steadyMs },
+    held: () => markets,
+    unheld: () => unheld,
     isOpen: () => isOpen,
     untold: () => untold,
     requests: (_, markets) => {
@@ -190,6 +197,45 @@ test('W110: a venue is asked for the result of a market that an operator has set
   t.deepEqual(none.named, []);
 });
 
+for (const [name, sets] of [
+  ['with a result from before the start', { untold: new Set(['A']) }],
+  ['that nobody holds', { unheld: new Map([['A', true]]) }],
+] as const) {
+  test(`W116: a market ${name} is asked for the less, the longer its venue says nothing of it`, async (t) => {
+    let nowMs = 0;
+    const {
+      poller: asking,
+      named,
+      answer,
+    } = await poller(t, {
+      ...{ isOpen: true, againMs: 24, markets: new Map([['B', true]]), steadyMs: () => nowMs },
+      ...sets,
+    });
+    /** Whether it is in the round of a market that is always due. */
+    const isAsked = async (atMs: number, ...said: StateTick[]) => {
+      nowMs = atMs;
+      const before = named.length;
+      await answer({ ...OPEN, market: 'B' }, ...said);
+      return named.slice(before).includes('A');
+    };
+    asking.saw([OPEN]);
+    t.true(await isAsked(0));
+    t.false(await isAsked(100));
+    t.true(await isAsked(120), 'after five times as long as the held one');
+    t.true(await isAsked(6000));
+    t.false(await isAsked(6500), 'a tenth of its silence has not passed');
+    t.true(await isAsked(6700));
+    asking.saw([bookOf('A')]);
+    t.true(await isAsked(6820), 'its channel knows it');
+    t.true(await isAsked(20_000, OPEN), 'its venue knows it');
+    t.true(await isAsked(20_120));
+  });
+}
+
+const bookOf = (market: string): VenueTick => {
+  return { kind: 'book', market, yesBid: null, yesBidSize: 0, yesAsk: null, yesAskSize: 0 };
+};
+
 function watchedOf(told: ToldResults, settled: number[]): WatchedMarkets {
   const markets = { named: 0, marketNames: ['venue_a/A', 'venue_a/B'], games: [], settled };
   return new WatchedMarkets({ ...markets, byVenue: { venue_a: ['A'] } }, told);
@@ -283,7 +329,7 @@ test('W109: a slower feed takes no word of its venue back', (t) => {
   const closing = (closesAtMs: number): StateTick => ({ kind: 'closing', market: 'A', closesAtMs });
   const story = [OPEN, PAUSED, OPEN, closing(1), CLOSED, closing(2), YES, NO];
   const oldOf = (feed: number, ticks: readonly StateTick[]) =>
-    ticks.filter((tick) => words.isOld(feed, tick));
+    ticks.filter((tick) => isOld(words, feed, tick));
   t.deepEqual(oldOf(fast, story), [], 'it tells each word first');
   t.deepEqual(oldOf(slow, story), [OPEN, PAUSED, OPEN, closing(1), CLOSED, YES]);
   t.deepEqual(oldOf(slow, [NO, closing(2)]), [], 'the newest words');
@@ -291,34 +337,99 @@ test('W109: a slower feed takes no word of its venue back', (t) => {
   t.deepEqual(oldOf(fast, [NO, PAUSED]), [NO], 'books repeat the last word of their feed');
   const alone = new ChannelWords();
   const only = alone.newFeed();
-  t.false([OPEN, PAUSED, OPEN, PAUSED].some((tick) => alone.isOld(only, tick)));
+  t.false([OPEN, PAUSED, OPEN, PAUSED].some((tick) => isOld(alone, only, tick)));
 });
 
 test('W109: a feed that has missed words tells new ones from then on', (t) => {
   const words = new ChannelWords();
   const [first, second] = [words.newFeed(), words.newFeed()];
-  for (const tick of [OPEN, PAUSED, OPEN, PAUSED]) words.isOld(first, tick);
-  words.isOld(second, OPEN);
+  for (const tick of [OPEN, PAUSED, OPEN, PAUSED]) isOld(words, first, tick);
+  isOld(words, second, OPEN);
   words.startsOver(second, ['A']);
-  t.false(words.isOld(second, OPEN), 'it is open again, and the first feed is the slower one');
-  t.false(words.isOld(first, OPEN));
+  t.false(isOld(words, second, OPEN), 'it is open again, and the first feed is the slower one');
+  t.false(isOld(words, first, OPEN));
   for (let more = 0; more < 40; more++) {
-    t.false(words.isOld(first, more % 2 === 0 ? PAUSED : OPEN), 'however many there were');
+    t.false(isOld(words, first, more % 2 === 0 ? PAUSED : OPEN), 'however many there were');
   }
+});
+
+/** Two feeds of a venue whose subscriptions begin with the status, and a clock. */
+function twoFeeds(...first: StateTick[]) {
+  const time = { nowMs: 0 };
+  const words = new ChannelWords(() => time.nowMs);
+  const [fast, slow] = [words.newFeed(), words.newFeed()];
+  words.startsOver(fast, ['A'], true);
+  for (const tick of first) words.judge(fast, tick);
+  time.nowMs = 3_600_000;
+  words.startsOver(fast, ['A'], true);
+  const judge = (feed: number, ...ticks: StateTick[]) =>
+    ticks.map((tick) => words.judge(feed, tick));
+  return { time, words, fast, slow, judge };
+}
+
+test('W114: what a feed has missed starts nothing, though the slower feed tells it later', (t) => {
+  const { time, fast, slow, judge } = twoFeeds(OPEN, PAUSED);
+  t.deepEqual(judge(fast, PAUSED), ['new'], 'it was open meanwhile');
+  time.nowMs += 20_000;
+  const unsure = { sureInMs: 40_000 };
+  t.deepEqual(judge(slow, OPEN, PAUSED, OPEN, OPEN), ['old', 'new', unsure, unsure]);
+  t.deepEqual(judge(slow, CLOSED, PAUSED, OPEN), ['new', 'new', unsure], 'what stops is taken');
+  t.deepEqual(judge(fast, OPEN), ['new'], 'the feed that is back is sure');
+  time.nowMs += 40_000;
+  t.deepEqual(judge(fast, PAUSED), ['new']);
+  t.deepEqual(judge(slow, OPEN, PAUSED, OPEN), ['old', 'new', 'new'], 'no feed is so slow');
+});
+
+test('W114: a feed that is back and tells the same is no reason to doubt', (t) => {
+  const { fast, slow, judge } = twoFeeds(OPEN);
+  t.deepEqual(judge(fast, OPEN), ['new'], 'it was paused meanwhile, or was not');
+  t.deepEqual(judge(slow, OPEN, PAUSED, OPEN), ['new', 'new', 'new']);
+});
+
+test('W114: a result that a feed has missed corrects no later one', (t) => {
+  const { time, fast, slow, judge } = twoFeeds(CLOSED, YES);
+  t.deepEqual(judge(fast, YES), ['new'], 'it was no meanwhile');
+  t.deepEqual(judge(slow, CLOSED, YES, NO), ['old', 'new', { sureInMs: 60_000 }]);
+  time.nowMs += 60_000;
+  t.deepEqual(judge(slow, NO), ['new']);
+});
+
+test('W114: what a slower feed tells opens no market that a feed which is back has shown as paused', async (t) => {
+  const { venue, open } = await stubOf(t, NATIVE);
+  const words = wordsByVenue()('venue_a');
+  const feeds = [open({ restUrl: null, words }), open({ restUrl: null, words })] as const;
+  const told = ({ ticks }: FeedWorld) =>
+    ticks.flatMap((tick) => (tick.kind === 'status' && tick.market === 0 ? tick.status : []));
+  await until(() => feeds.every((feed) => told(feed).length === 1), 'both feeds');
+  const seqs = [3, 3, 0];
+  const say = (socket: 0 | 1 | 2, type: string, status: string, book: object = {}) => {
+    const frame = { type, seq: ++seqs[socket]!, market: 'A', status, ...book };
+    venue.sockets[socket]!.send(JSON.stringify(frame));
+  };
+  say(0, 'status', 'paused');
+  await until(() => told(feeds[0]).length === 2, 'a pause');
+  venue.intercept = () => true;
+  venue.sockets[0]!.terminate();
+  await until(() => venue.received.some(({ socket }) => socket === 2), 'it is back');
+  say(2, 'snapshot', 'paused', { yesBids: [[40, 9]], yesAsks: [[45, 9]] });
+  await until(() => told(feeds[0]).length === 3, 'its word again');
+  for (const status of ['paused', 'open', 'paused', 'open', 'closed']) say(1, 'status', status);
+  await until(() => feeds[1].statusOf('A') === 'closed', 'the last word');
+  t.deepEqual(told(feeds[1]), ['open', 'paused', 'paused', 'closed']);
 });
 
 test('W109: the words of a market end with it', (t) => {
   const words = new ChannelWords();
   const [first, second] = [words.newFeed(), words.newFeed()];
   for (const tick of [OPEN, CLOSED]) {
-    words.isOld(first, tick);
+    isOld(words, first, tick);
     words.saw(tick);
   }
   words.stoppedByAnswer('A');
   t.true(words.wasStopped('A', 0));
   words.forget('A');
   t.false(words.wasStopped('A', 0) || words.isNewer('A', 0) || words.statusOf('A') !== null);
-  t.false(words.isOld(second, OPEN), 'nothing of it is known');
+  t.false(isOld(words, second, OPEN), 'nothing of it is known');
 });
 
 test('W109: of two feeds with one market the slower one opens nothing that the faster one closed', async (t) => {

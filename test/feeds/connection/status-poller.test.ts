@@ -206,6 +206,50 @@ test('W15, W34: a gap in the life cycle is asked for, and costs no price', async
   t.is(kalshiState(venue.sockets[0]!).markets.size, 3);
 });
 
+for (const name of ['kalshi', 'polymarket'] as const) {
+  test(`W118: a question that ${name} refuses for one name costs no other market its result`, async (t) => {
+    const protocol = PROTOCOLS[name];
+    const { venue, states } = await stubOf(t, protocol);
+    const isBad = (url: URL) => /[=,]C\b/.test(decodeURIComponent(url.search));
+    const rest = await restServer(t, (url) => {
+      return isBad(url) ? json('no', 422) : ANSWERS[name]!(states, url);
+    });
+    states.set('A', 'yes').set('B', 'no');
+    const held = () => new Map([['C', true]]);
+    const restUrl = new URL(`${rest.url}/trade-api/v2`);
+    const world = openWorld(t, protocol, venue, { restUrl, held, askAgainMs: 60 });
+    await until(() => world.results.size === 2, 'the results of the others');
+    const status = () => world.feed.statuses()[0]!;
+    await until(() => status().resultProblems.length > 0, 'the bad name is shown');
+    t.regex(status().resultProblems.join(), /^1 market held, and not named by their venue.*: C$/);
+    world.markets.push('D');
+    states.set('D', 'yes');
+    venue.tops.set('D', TOP);
+    rest.asked.length = 0;
+    world.changed();
+    await until(() => world.results.has('D'), 'a market that joins');
+    await until(() => rest.asked.filter((path) => isBad(new URL(path, restUrl))).length > 1, 'C');
+    const bad = rest.asked.filter((path) => isBad(new URL(path, restUrl)));
+    t.false(
+      bad.some((path) => /[=,]D\b/.test(decodeURIComponent(path))),
+      'it is asked for alone',
+    );
+    t.is(status().missedStatesProblem, null);
+    // It may have been asked for alone before the connection was open.
+    t.true(world.logged.split('missed results cannot be asked for').length <= 2);
+  });
+}
+
+test('W118: a venue that refuses all questions is one that cannot answer', async (t) => {
+  const { venue } = await stubOf(t, KALSHI);
+  const rest = await restServer(t, () => json('no', 400));
+  const restUrl = new URL(rest.url);
+  const world = openWorld(t, KALSHI, venue, { restUrl, askAgainMs: 20 });
+  await until(() => rest.asked.length >= 10, 'each of three markets twice');
+  t.is(world.feed.statuses()[0]!.missedStatesProblem, 'answered 400');
+  t.is(world.logged.split('missed results cannot be asked for').length, 2);
+});
+
 test('W15: a venue that cannot answer is logged once, without a secret, and asked again', async (t) => {
   const { venue, states } = await setUp(t, 'kalshi');
   let broken = true;
@@ -364,7 +408,43 @@ test('W72: values of many digits, and a price that is pinned beside a certain ou
   t.is(of('0.998', '0.002'), 'scalar 9980');
   t.is(parseValueE4('1.00005'), null);
   t.is(parseValueE4('0.99999'), 10_000);
-  for (const bad of ['2', '-0.1', '.5', '1.1', '', 1, null, `0.${'1'.repeat(41)}`]) {
+  for (const bad of ['2', '-0.1', '.5', '1.1', '', null, `0.${'1'.repeat(41)}`]) {
     t.is(parseValueE4(bad), null, String(bad));
   }
+});
+
+test('W117: a settlement value is a text or a number, and no cent becomes a dollar', (t) => {
+  const numbers = [0, 1, 0.645, 1 / 3, 1e-7].map(parseValueE4);
+  t.deepEqual(numbers, [0, 10_000, 6450, 3333, 0]);
+  for (const bad of [2, -0.1, 1.1, 1e21, Number.NaN]) t.is(parseValueE4(bad), null, String(bad));
+
+  const rest = (fields: object) => {
+    const market = { ticker: 'A', status: 'finalized', result: '', ...fields };
+    return stateIn('kalshi', 'A', { markets: [market] })[0];
+  };
+  t.is(rest({ settlement_value_dollars: 0.25 }), 'scalar 2500');
+  t.is(rest({ settlement_value_dollars: 1, settlement_value: 100 }), 'yes');
+  for (const none of [null, '']) {
+    t.is(rest({ settlement_value_dollars: none, settlement_value: 64 }), 'scalar 6400');
+    t.is(rest({ settlement_value_dollars: none, settlement_value: 1 }), 'scalar 100');
+  }
+
+  const frame = (fields: object) => {
+    const adapter = createAdapter('kalshi', {}, { recorded: true });
+    const msg = { market_ticker: 'A', event_type: 'settled', ...fields };
+    const [tick] = adapter.read({ type: 'market_lifecycle_v2', sid: 3, seq: 1, msg }).ticks;
+    if (tick?.kind !== 'result') return tick?.kind === 'status' ? tick.unusable : tick;
+    return tick.yesValue ?? tick.outcome;
+  };
+  t.is(frame({ result: 'yes', settlement_value: 1 }), 'yes');
+  t.is(frame({ result: 'scalar', settlement_value: 0.25 }), 2500);
+  t.is(frame({ settlement_value_dollars: 1 }), 'yes');
+  t.is(frame({ settlement_value: 0 }), 'no');
+  t.is(frame({ settlement_value: 1 }), 'unreadable settlement_value');
+  t.is(frame({ result: 'yes', settlement_value: 100 }), 'unreadable settlement_value');
+  t.is(frame({ result: 'no', settlement_value: 1 }), 'result and settlement_value disagree');
+
+  const native = createAdapter('native', {}, { recorded: true });
+  const resolved = { type: 'status', market: 'A', status: 'resolved', settlementValue: 0.5 };
+  t.like(native.read(resolved).ticks[0], { kind: 'result', yesValue: 5000 });
 });

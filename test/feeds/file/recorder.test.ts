@@ -208,3 +208,37 @@ test('F30: what a slow disk has no room for leaves a hole in seq', async (t) => 
   t.deepEqual(recorder.recorded(), { lines: 2, leftOut: 1 });
   t.is(ticks.length, 3);
 });
+
+test('W115: of two recorded feeds of a venue the slower one takes no word back in a replay', (t) => {
+  const statusesOf = (lines: object[], recorded: boolean) => {
+    const { ingest, ticks } = ticking();
+    const player = new FeedPlayer(ingest);
+    for (const [line, fields] of lines.entries()) {
+      const { connection, ...rest } = fields as Partial<FeedLine>;
+      const all = { line, venue: 'venue_a', adapter: 'native', frame: undefined, ...rest };
+      player.play({ ...all, ...(recorded && { connection }) } as FeedLine);
+    }
+    return ticks.flatMap((tick) => (tick.kind === 'status' ? tick.status : []));
+  };
+  const seqs = new Map<number, number>();
+  const says = (connection: number, atMs: number, status: string) => {
+    const seq = (seqs.get(connection) ?? 0) + 1;
+    seqs.set(connection, seq);
+    return { connection, atMs, frame: { type: 'status', seq, market: 'T1', status } };
+  };
+  const opens = (connection: number, atMs: number) => {
+    seqs.delete(connection);
+    return { connection, atMs, event: 'open', markets: ['T1'] };
+  };
+  const lines = [
+    ...[opens(1, 0), opens(2, 0), says(1, 1, 'open'), says(2, 1, 'open')],
+    ...[says(1, 100_000, 'paused'), says(1, 100_001, 'open'), says(1, 100_002, 'closed')],
+    ...[says(2, 100_003, 'paused'), says(2, 100_004, 'open'), says(2, 100_005, 'closed')],
+    ...[{ connection: 1, atMs: 100_006, event: 'lost' }, opens(1, 100_007)],
+    ...[says(1, 100_008, 'closed'), says(2, 100_009, 'open')],
+    ...[says(1, 160_007, 'open'), says(2, 160_010, 'paused')],
+  ];
+  const live = ['open', 'open', 'paused', 'open', 'closed', 'closed', 'closed', 'open', 'paused'];
+  t.deepEqual(statusesOf(lines, true), live);
+  t.is(statusesOf(lines, false).length, 12, 'nobody knows whether it was one connection');
+});

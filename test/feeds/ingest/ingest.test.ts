@@ -349,3 +349,29 @@ test('B5, book_depth: a tick has levels only where they are asked for and known'
   t.deepEqual(depths(false), [null, null]);
   t.deepEqual(depths(true), [{ yesBids: [[48, 10]], yesAsks: [] }, null]);
 });
+
+test('W114: a word in doubt is left out, and its market is asked for once it would be sure', (t) => {
+  const ticks: Tick[] = [];
+  let steadyMs = 0;
+  const { session } = createIngest({
+    marketNumber: () => 7,
+    sink: (tick) => ticks.push(tick),
+    steadyMs: () => steadyMs,
+    log() {},
+  });
+  const adapter = subscribed(nativeAdapter());
+  const connection = session('venue_a', adapter, SOURCE, () => ({ sureInMs: 500 }));
+  const open = (seq: number) => ({ type: 'status', seq, market: 'T', status: 'open' });
+  connection.frame(open(1), AT);
+  steadyMs = 499;
+  connection.frame(open(2), AT);
+  t.deepEqual(connection.advance(AT), []);
+  steadyMs = 500;
+  t.deepEqual(connection.advance(AT), [{ op: 'subscribe', markets: ['T'] }]);
+  t.deepEqual(connection.advance(AT), [], 'once');
+  t.deepEqual(new Set(ticks.map(({ kind }) => kind)), new Set(['heartbeat']));
+  connection.frame(open(3), AT);
+  connection.lost(AT);
+  steadyMs = 5000;
+  t.deepEqual(connection.advance(AT), [], 'the next connection begins with its word');
+});
