@@ -6,6 +6,8 @@
 
 import { BOOKS, type Naming, readNamings, readRules, rulesThatSay } from './rule-books.ts';
 
+// The reader may stop early, as in `npm run rule hold | head`.
+process.stdout.on('error', () => process.exit(0));
 const [asked = '', ...others] = process.argv.slice(2);
 const known = readRules();
 const found = known.find(({ rule }) => rule === asked.toUpperCase());
