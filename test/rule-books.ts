@@ -49,6 +49,20 @@ export function readRules(): Rule[] {
   );
 }
 
+/** Rules whose text has all of these words, or words that begin so: `fill` finds `filled`, too. */
+export function rulesThatSay(words: string): Rule[] {
+  const asked = wordsOf(words);
+  if (asked.length === 0) return [];
+  return readRules().filter(({ text }) => {
+    const said = wordsOf(text);
+    return asked.every((word) => said.some((one) => one.startsWith(word)));
+  });
+}
+
+function wordsOf(text: string): string[] {
+  return text.toLowerCase().match(/[\w-]+/g) ?? [];
+}
+
 /** Everywhere that rules are named outside of the books. */
 export function readNamings(): Naming[] {
   const known = readRules().map(({ rule }) => rule);

@@ -1,23 +1,27 @@
 /**
  * `npm run rule T31`: a rule of the books, the code and the tables that name it, and its tests;
- * tests that name few rules are first. `npm run rule hold`: the rules whose text has that word.
+ * tests that name few rules are first. `npm run rule resting fill`: the rules whose text has words that
+ * begin so.
  */
 
-import { BOOKS, type Naming, readNamings, readRules } from './rule-books.ts';
+import { BOOKS, type Naming, readNamings, readRules, rulesThatSay } from './rule-books.ts';
 
+// The reader may stop early, as in `npm run rule hold | head`.
+process.stdout.on('error', () => process.exit(0));
 const [asked = '', ...others] = process.argv.slice(2);
 const known = readRules();
 const found = known.find(({ rule }) => rule === asked.toUpperCase());
-const word = asked.toLowerCase();
-const saying = known.filter(({ text }) => word !== '' && text.toLowerCase().includes(word));
-if (found === undefined && saying.length > 0 && others.length === 0) {
+const words = [asked, ...others].join(' ').trim();
+const saying = rulesThatSay(words);
+if (found === undefined && saying.length > 0) {
   for (const { rule, book, text } of saying) {
     const line = text.replaceAll(/\s+/g, ' ').slice(0, 90);
     process.stdout.write(`${rule} (${book}): ${line}\n`);
   }
 } else if (found === undefined || others.length > 0) {
-  const wrong = others.length > 0 || asked === '' ? 'Usage: npm run rule T31' : null;
-  process.stderr.write(`${wrong ?? `${asked} is no rule of ${BOOKS.join(', ')}.`}\n`);
+  const usage = 'Usage: npm run rule T31, or npm run rule WORD…';
+  const none = `${words} is no rule, and in no rule, of ${BOOKS.join(', ')}.`;
+  process.stderr.write(`${words === '' || found !== undefined ? usage : none}\n`);
   process.exitCode = 2;
 } else {
   const { rule, book, text } = found;

@@ -1,7 +1,15 @@
 /** The rule books: each number occurs once, each that is named is there, and each is named. */
 
 import test from 'ava';
-import { BOOKS, type Naming, oneByOne, read, readNamings, readRules } from './rule-books.ts';
+import {
+  BOOKS,
+  type Naming,
+  oneByOne,
+  read,
+  readNamings,
+  readRules,
+  rulesThatSay,
+} from './rule-books.ts';
 
 const rules = readRules().map(({ rule }) => rule);
 const known = new Set(rules);
@@ -55,6 +63,15 @@ test('a range, a helper of tests, and a test of long runs prove no rule', (t) =>
   );
   t.false(namings.some(({ by, file }) => by === 'test' && file.endsWith('.long.test.ts')));
   t.deepEqual(oneByOne('T40, T42 to T44, T46'), ['T40', 'T46']);
+});
+
+test('rules are found by several words and their beginnings, in any order', (t) => {
+  const found = (words: string) => rulesThatSay(words).map(({ rule }) => rule);
+  t.true(found('resting fill').includes('T46'));
+  t.deepEqual(found('fill resting'), found('resting fill'));
+  t.true(found('correct market').includes('S20'));
+  t.deepEqual(found('nosuchword fill'), []);
+  t.deepEqual(found(' '), []);
 });
 
 test('every rule is named, one by one, in the title of a test that always runs', (t) => {

@@ -51,6 +51,15 @@ export function plain(text: string): string {
   return text.replaceAll(CONTROLS, '\ufffd');
 }
 
+/** The longest word of an error that is shown whole: paths and addresses are shorter. */
+const WORD_MAX = 300;
+const LONG_WORDS = new RegExp(`\\S{${WORD_MAX + 1},}`, 'g');
+
+/** An error repeats what was typed, and nobody reads a word of thousands of characters. */
+export function shortened(text: string): string {
+  return text.replaceAll(LONG_WORDS, (word) => `${word.slice(0, WORD_MAX)}…`);
+}
+
 /** A value as JSON text for a terminal or a script; its meaning is unchanged for every parser. */
 export function jsonText(value: unknown, indent = 0): string {
   return plainJson(JSON.stringify(value, null, indent));

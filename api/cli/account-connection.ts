@@ -1,6 +1,6 @@
 /**
  * Connects a person's commands to a server: by their session, or by a key. Rules U5, U6, U8,
- * U63 (api/RULES.md).
+ * U63, U95 (api/RULES.md).
  */
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError } from 'commander';
@@ -159,7 +159,11 @@ function connectionOf(server: string, credential: string): AccountConnection {
 /** Throws an error that names the remedy when nobody is signed in. */
 export function signedIn(file: SessionFile): SavedSession {
   const session = file.read();
-  if (session === null) throw new Error('nobody is signed in: run paperbook login');
+  if (session === null) {
+    const { PAPERBOOK_API_KEY: key = '' } = process.env;
+    const why = key === '' ? '' : ', and this command takes no API key';
+    throw new Error(`nobody is signed in${why}: run paperbook login`);
+  }
   // The file may have been edited, so plain HTTP is refused here again.
   return { ...session, server: originOf(session.server, OF_SESSION) };
 }

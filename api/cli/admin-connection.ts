@@ -8,15 +8,16 @@ import { jsonText } from '../base/shown-text.ts';
 import { DataDirError } from '../data-dir/directory-files.ts';
 import { readAdminToken } from '../identity/admin-token.ts';
 import { originOf } from './auth-client.ts';
+import { defaultDataDir } from './option-values.ts';
 
 export type Connect = { dataDir: string; adminUrl: string; json?: true };
 type Answer = Record<string, unknown>;
 
 /** The options of every admin command. */
 export function connected(command: Command): Command {
-  const port = process.env.PAPERBOOK_ADMIN_PORT ?? '8081';
+  const port = process.env.PAPERBOOK_ADMIN_PORT || '8081';
   return command
-    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--data-dir <dir>', 'data directory', defaultDataDir())
     .option('--admin-url <url>', 'admin listener', `http://127.0.0.1:${port}`)
     .option('--json', 'print JSON on one line');
 }

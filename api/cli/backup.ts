@@ -4,6 +4,7 @@
  */
 import type { Command } from 'commander';
 import { backUp } from '../ops/backup.ts';
+import { defaultDataDir } from './option-values.ts';
 
 export function addBackupCommand(program: Command): void {
   program
@@ -11,7 +12,7 @@ export function addBackupCommand(program: Command): void {
     .description(
       'copy a data directory; the server may run. A later backup there copies only new data',
     )
-    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--data-dir <dir>', 'data directory', defaultDataDir())
     .option('--json', 'print JSON')
     .action(async (dir: string, { dataDir, json }: { dataDir: string; json?: true }) => {
       const done = await backUp(dataDir, dir);

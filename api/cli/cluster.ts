@@ -17,6 +17,7 @@ import { loadConfig } from '../config/config.ts';
 import type { ClusterConfig } from '../config/settings.ts';
 import { beginWith } from '../ops/begin-cluster.ts';
 import { bringIntoCluster } from '../ops/bring-into-cluster.ts';
+import { defaultDataDir } from './option-values.ts';
 import { type Column, show, tableOf, wrapped } from './table.ts';
 import { UsageError } from './usage.ts';
 
@@ -44,7 +45,7 @@ export function addClusterCommand(program: Command): void {
     }),
   );
   verb('begin', 'begin the cluster again with the data of this node, after etcd has lost its own')
-    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--data-dir <dir>', 'data directory', defaultDataDir())
     .action(async ({ dataDir, ...options }: Omit<Joining, 'from'>) => {
       const settings = clusterSettings();
       const { name, node } = settings;
@@ -60,7 +61,7 @@ export function addClusterCommand(program: Command): void {
     });
   verb('join', 'bring a new node, or one that was away too long, into the cluster, from a copy')
     .requiredOption('--from <dir>', 'a backup of a node of the cluster')
-    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--data-dir <dir>', 'data directory', defaultDataDir())
     .action(async ({ from, dataDir, ...options }: Joining) => {
       const settings = clusterSettings();
       const { shards, files, bytes } = await bringIntoCluster(settings, dataDir, from);

@@ -13,7 +13,7 @@ import { shardOfAccount } from '../../engine/shard/callers/shard-of.ts';
 import { jsonText } from '../base/shown-text.ts';
 import { metaOf } from '../data-dir/data-dir.ts';
 import { FACT_HEADING, factLine } from './fact-text.ts';
-import { wholeNumber } from './option-values.ts';
+import { defaultDataDir, wholeNumber } from './option-values.ts';
 import { stopRequest } from './stop.ts';
 import { columnsOfOutput } from './table.ts';
 import { UsageError } from './usage.ts';
@@ -31,7 +31,7 @@ export function addLogCommand(program: Command): void {
   program
     .command('log')
     .description('print the facts of a data directory, one per line; the server may run')
-    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--data-dir <dir>', 'data directory', defaultDataDir())
     .option('--shard <n>', 'only facts of this shard', wholeNumber)
     .option('--after <seq>', 'only facts of a shard after this number', wholeNumber, 0)
     .option('--account <id>', 'only facts of this account', accountId)

@@ -1,11 +1,12 @@
 /**
  * The `paperbook` command. Exit codes: 0 done, 1 failed, 2 bad usage. Data goes to standard output,
- * and all text about it to standard error. Rules U1, U73, U80 (api/RULES.md).
+ * and all text about it to standard error. Rules U1, U73, U80, U92, U94 (api/RULES.md).
  */
 import { Command, CommanderError } from 'commander';
-import { plain } from '../base/shown-text.ts';
+import { plain, shortened } from '../base/shown-text.ts';
 import { productVersion } from '../base/version.ts';
 import { ConfigError } from '../config/config.ts';
+import { refuseEmpty } from './option-values.ts';
 import { inTypedNames } from './typed-names.ts';
 import { UsageError } from './usage.ts';
 
@@ -91,6 +92,7 @@ export async function run(argv: readonly string[]): Promise<void> {
     // An option after a command belongs to that command, even if the one above has it too.
     .enablePositionalOptions()
     .configureHelp({ minWidthToWrap: HELP_COLUMN_MIN })
+    .configureOutput({ outputError: (text, write) => write(shortened(text)) })
     .exitOverride();
   // The reader may stop early, as in `paperbook feed inspect FILE | head`: that is not an error.
   process.stdout.on('error', ({ code }: NodeJS.ErrnoException) => {
@@ -101,6 +103,7 @@ export async function run(argv: readonly string[]): Promise<void> {
   let running: Command | null = null;
   program.hook('preAction', (_, command) => {
     running = command;
+    refuseEmpty(command);
   });
   try {
     const named = GROUPS.find(({ names }) => names.includes(argv[2] ?? ''));
@@ -121,7 +124,8 @@ async function show(
   group: string | undefined,
   running: Command | null,
 ): Promise<void> {
-  const message = inTypedNames(error instanceof Error ? error.message : String(error), running);
+  const said = error instanceof Error ? error.message : String(error);
+  const message = shortened(inTypedNames(said, running));
   if (group === 'serve') {
     const { createLog, outputIsLog } = await import('./create-log.ts');
     if (outputIsLog()) return createLog('error').error({}, message);

@@ -8,6 +8,7 @@ import type { FillModelName } from '../../engine/base/units.ts';
 import { FILL_MODELS } from '../../engine/base/units.ts';
 import { fillModelOf, settleOnOf } from '../config/config.ts';
 import { fillModel, instant, names, namingTheFile, shards, speed } from './feed-options.ts';
+import { defaultDataDir } from './option-values.ts';
 import { replay } from './replay.ts';
 import { sendFeed } from './replay-server.ts';
 import type { ReplaySummary } from './summary.ts';
@@ -76,7 +77,7 @@ async function run(feed: string, flags: Flags): Promise<void> {
   };
   if (flags.server !== undefined) {
     refuseOf(flags, '--server', ['catalog', 'orders', 'shards', 'trades', 'fillModel']);
-    const dataDir = flags.dataDir ?? process.env.PAPERBOOK_DATA_DIR ?? './data';
+    const dataDir = flags.dataDir ?? defaultDataDir();
     const server = { dataDir, adminUrl: flags.server.replace(/\/+$/, '') };
     const summary = await sendFeed({ ...common, server, close: flags.close === true });
     show(flags, summary, (of) => listOf(Object.entries(of)));

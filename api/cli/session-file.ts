@@ -8,6 +8,7 @@ import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } 
 import { createServer, type Server } from 'node:net';
 import { homedir } from 'node:os';
 import path from 'node:path';
+import { readProblem } from '../../engine/base/bounded-json.ts';
 import type { EpochMs } from '../../engine/base/units.ts';
 
 export type SavedKey = { id: string; token: string };
@@ -42,8 +43,9 @@ export class SessionFile {
       }
       text = readFileSync(this.path, 'utf8');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
-      throw error;
+      const { code, syscall } = error as NodeJS.ErrnoException;
+      if (code === 'ENOENT') return null;
+      throw syscall === undefined ? error : new Error(`${this.path} ${readProblem(error)}`);
     }
     const session = parse(text);
     if (session === null) throw new Error(`${this.path} is not a session file of paperbook`);

@@ -1,6 +1,7 @@
 /** `paperbook verify`: checks every invariant of a data directory. Rules D16, D97 (engine/RULES.md). */
 import type { Command } from 'commander';
 import { type Verification, verifyDataDir } from '../ops/verify.ts';
+import { defaultDataDir } from './option-values.ts';
 import { show, wrapped } from './table.ts';
 
 type Options = { dataDir: string; whole?: boolean; json?: true };
@@ -9,7 +10,7 @@ export function addVerifyCommand(program: Command): void {
   program
     .command('verify')
     .description('check every invariant of a data directory, in use or not; exit 1 on a breach')
-    .option('--data-dir <dir>', 'data directory', process.env.PAPERBOOK_DATA_DIR ?? './data')
+    .option('--data-dir <dir>', 'data directory', defaultDataDir())
     .option('--whole', 'check again what an earlier run has checked')
     .option('--json', 'print JSON')
     .action(async ({ dataDir, whole = false, ...options }: Options) => {

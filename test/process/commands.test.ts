@@ -145,7 +145,7 @@ for (const [args, unknown] of [
 }
 
 test.serial(
-  'U1: whole numbers of options: from 0, or above 0, and the option is named',
+  'U1, U93: whole numbers of options: from 0, or above 0, and the option is named',
   async (t) => {
     const none = ['fidelity', path.join(tempDir(t), 'none.jsonl')];
     t.regex((await runHere([...none, '--latency', '0'])).stderr, /none\.jsonl/);
@@ -160,7 +160,7 @@ test.serial(
       ],
       [
         ['--seed', '9'.repeat(16)],
-        /'--seed <n>' argument '9+' is invalid\. It is not a whole number/,
+        /'--seed <n>' argument '9+' is invalid\. It is above 9007199254740991\./,
       ],
     ] as const) {
       const exit = await runHere([...none, ...args]);

@@ -42,6 +42,55 @@ test.serial('A106, R40: a replay from a time after its end is bad usage', async 
   }
 });
 
+test.serial('U92: an empty argument or value is named, and no server is asked', async (t) => {
+  const cases = [
+    { args: ['admin', 'key', 'revoke', ''], named: '<keyId>' },
+    { args: ['quote', 'ins_4K7Q0R2M9XTB', ''], named: '<instrumentIds>' },
+    { args: ['order', ''], named: '<orderId>' },
+    { args: ['log', '--data-dir', ''], named: '--data-dir' },
+    { args: ['trades', '--cursor', ''], named: '--cursor' },
+  ];
+  for (const { args, named } of cases) {
+    refused(t, await runHere(args), 2, [`paperbook: ${named} must not be empty`]);
+  }
+  // What a server takes for not set is not typed either.
+  const env = { PAPERBOOK_DATA_DIR: '', PAPERBOOK_ADMIN_PORT: '' };
+  const { stdout } = await runHere(['admin', 'shards', '--help'], { env });
+  t.regex(stdout, /default: "\.\/data".*default: "http:\/\/127\.0\.0\.1:8081"/s);
+});
+
+test.serial(
+  'U93, U94: a number that is too large is called so, and no error is long',
+  async (t) => {
+    const large = await runHere(['log', '--after', '9007199254740992']);
+    refused(t, large, 2, ["'9007199254740992' is invalid. It is above 9007199254740991."]);
+    const longest = 'x'.repeat(300);
+    for (const args of [
+      ['buy', 'ins_4K7Q0R2M9XTB', 'yes', `${longest}y`],
+      ['verify-record', `${longest}y`],
+    ]) {
+      const { stderr } = await runHere(args);
+      t.regex(stderr, /x{200}…/);
+      t.false(stderr.includes('y…') || stderr.includes('xy'));
+    }
+  },
+);
+
+test.serial('U95: a command with a session says that it takes no key', async (t) => {
+  const session = path.join(tempDir(t), 'session.json');
+  const env = { PAPERBOOK_API_KEY: 'svc_sk_0123456789' };
+  for (const args of [
+    ['keys', 'list'],
+    ['reset', '--yes'],
+    ['account', '--realism', 'simple'],
+  ]) {
+    const exit = await runHere([...args, '--session', session], { env });
+    refused(t, exit, 1, [
+      'paperbook: nobody is signed in, and this command takes no API key: run paperbook login',
+    ]);
+  }
+});
+
 const otherNode = findOtherNode();
 // Where the machine has no Node of another version these are shown as skipped.
 const withOtherNode = otherNode === null ? test.serial.skip : test.serial;

@@ -10,7 +10,7 @@ import { DiscoveryPanel } from './discovery.tsx';
 import { Latest } from './latest.tsx';
 import { feeds } from './state.ts';
 import { VenueAddress } from './venue-address.tsx';
-import { feedWords, rejectedWords } from './words.ts';
+import { connectedWords, feedWords, rejectedWords } from './words.ts';
 
 const EVERY_MS = 2000;
 
@@ -27,6 +27,9 @@ export function FeedsView() {
             </Empty>
           ) : (
             <>
+              <p class="sr" role="status">
+                {connectedWords(rows)}
+              </p>
               <Table caption="Connections to venues" columns={COLUMNS} rows={rows} keyOf={keyOf} />
               <Remarks rows={rows} />
             </>

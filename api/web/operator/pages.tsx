@@ -2,6 +2,7 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { Empty, Refusal } from '../parts/notice.tsx';
+import { SteadyButton } from '../parts/steady-button.tsx';
 import { type Column, Table } from '../parts/table.tsx';
 import type { Rows } from '../state/loaded.ts';
 
@@ -38,9 +39,9 @@ export function Pages<Row extends { id: string }>(props: Props<Row>) {
       {error !== null && <Refusal error={error} />}
       {nextCursor !== null && (
         <p>
-          <button type="button" class="button" disabled={isSent} onClick={() => void next()}>
+          <SteadyButton isOff={isSent} onPress={() => void next()}>
             Show more {name}
-          </button>
+          </SteadyButton>
         </p>
       )}
     </>

@@ -1,6 +1,10 @@
-/** A field whose value is found by words, and picked from the matches. Rule A261 (api/RULES.md). */
-import { useEffect, useState } from 'preact/hooks';
+/**
+ * A field whose value is found by words, and picked from the matches. What was found is read aloud, and
+ * the focus returns to the field. Rules A245, A261 (api/RULES.md).
+ */
+import { useEffect, useRef, useState } from 'preact/hooks';
 import { TextField } from '../parts/field.tsx';
+import { FoundCount } from '../parts/found-count.tsx';
 import { problemOf } from '../state/problems.ts';
 
 /** `text` names it for a person, `detail` tells it from others. */
@@ -22,14 +26,16 @@ const TYPED_FOR_MS = 200;
 const WORDS_MAX = 100;
 
 export function Picker({ label, hint, maxLength, value, onValue, find }: Props) {
-  const [matches, setMatches] = useState<readonly Match[]>([]);
+  const field = useRef<HTMLDivElement>(null);
+  /** Null: nobody has asked, or the answer is on its way. */
+  const [matches, setMatches] = useState<readonly Match[] | null>(null);
   const [picked, setPicked] = useState<Match | null>(null);
   const [problem, setProblem] = useState<string | null>(null);
   const words = value.trim();
   const isPicked = picked !== null && picked.value === words;
   useEffect(() => {
     setProblem(null);
-    if (isPicked || words === '' || words.length > WORDS_MAX) return setMatches([]);
+    if (isPicked || words === '' || words.length > WORDS_MAX) return setMatches(null);
     let isOver = false;
     const timer = setTimeout(async () => {
       try {
@@ -46,11 +52,12 @@ export function Picker({ label, hint, maxLength, value, onValue, find }: Props) 
   }, [words, isPicked, find]);
   const pick = (match: Match) => {
     setPicked(match);
-    setMatches([]);
     onValue(match.value);
+    // The button that was pressed goes. The hint of the field, which is read with it, names the match.
+    field.current?.querySelector('input')?.focus();
   };
   return (
-    <>
+    <div class="picker" ref={field}>
       <TextField
         label={label}
         required
@@ -61,7 +68,9 @@ export function Picker({ label, hint, maxLength, value, onValue, find }: Props) 
         autocomplete="off"
         onText={onValue}
       />
-      {matches.length > 0 && (
+      <FoundCount count={matches?.length ?? null} one={label.toLowerCase()} />
+      {matches?.length === 0 && <p class="hint">No {label.toLowerCase()} has these words.</p>}
+      {matches !== null && matches.length > 0 && (
         <ul class="picks" aria-label={`${label}, matches`}>
           {matches.map((match) => (
             <li key={match.value}>
@@ -72,6 +81,6 @@ export function Picker({ label, hint, maxLength, value, onValue, find }: Props) 
           ))}
         </ul>
       )}
-    </>
+    </div>
   );
 }

@@ -9,7 +9,7 @@ import { counted, whole } from '../state/format.ts';
 import { MarketNames } from './feeds.tsx';
 import { Latest } from './latest.tsx';
 import { health } from './state.ts';
-import { feedWords } from './words.ts';
+import { feedWords, healthWords } from './words.ts';
 
 const EVERY_MS = 5000;
 
@@ -20,6 +20,9 @@ export function ProblemsView() {
       <Latest of={health} everyMs={EVERY_MS} name="the health of the server">
         {({ problems, log, ready, notReady }) => (
           <>
+            <p class="sr" role="status">
+              {healthWords(problems, notReady)}
+            </p>
             <Health problems={problems} />
             {ready === null ? (
               <Notice kind="error">

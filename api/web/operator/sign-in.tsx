@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { TextField } from '../parts/field.tsx';
 import { Notice, Refusal } from '../parts/notice.tsx';
+import { SteadyButton } from '../parts/steady-button.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
 import { enter, why } from './token.ts';
 
@@ -50,9 +51,9 @@ export function TokenView() {
           Keep the token in this tab after a reload
         </label>
         {error !== null && <Refusal error={error} />}
-        <button type="submit" class="button primary" disabled={isSent}>
+        <SteadyButton type="submit" class="button primary" isOff={isSent}>
           Go on
-        </button>
+        </SteadyButton>
       </form>
     </div>
   );

@@ -1,4 +1,4 @@
-/** One user: plan, limits, the account with its positions and trades, keys. */
+/** One user: plan, limits, the account with its positions and trades, keys. Rule A247 (api/RULES.md). */
 
 import { useEffect, useState } from 'preact/hooks';
 import type { Key, Plan, Portfolio, Position, Trade, User } from '../../schemas/admin-types.ts';
@@ -44,6 +44,15 @@ export function UserView({ id }: { id: string }) {
           </>
         )}
       </Loading>
+      {user.now.value.state !== 'failed' && <Belongings id={id} />}
+    </>
+  );
+}
+
+/** Not of a user who is not there. */
+function Belongings({ id }: { id: string }) {
+  return (
+    <>
       <h2>Account</h2>
       <Loading
         of={portfolio.now.value}

@@ -3,6 +3,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import type { User } from '../../schemas/admin-types.ts';
 import { TextField } from '../parts/field.tsx';
+import { FoundCount } from '../parts/found-count.tsx';
 import { Loading, Skeleton } from '../parts/loading.tsx';
 import { Name } from '../parts/name.tsx';
 import type { Column } from '../parts/table.tsx';
@@ -36,6 +37,7 @@ export function UsersView() {
           onText={setTyped}
         />
       </search>
+      <Count search={search} />
       <Loading
         of={users.now.value}
         skeleton={<Skeleton lines={8} of="the users" />}
@@ -58,6 +60,13 @@ export function UsersView() {
       </Loading>
     </>
   );
+}
+
+function Count({ search }: { search: string }) {
+  const found = users.of(search);
+  if (search === '' || found.state !== 'ready') return <FoundCount count={null} one="user" />;
+  const { rows, nextCursor } = found.value;
+  return <FoundCount count={rows.length} one="user" hasMore={nextCursor !== null} />;
 }
 
 /** Somebody may have no address and no name. */

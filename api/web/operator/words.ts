@@ -27,6 +27,26 @@ export function feedWords({ state, hasConnected }: Pick<Feed, 'state' | 'hasConn
   return hasConnected ? `${words} again` : `${words}; never connected so far`;
 }
 
+/** Read aloud when it changes. Rule A246 (api/RULES.md). */
+export function connectedWords(feeds: readonly Pick<Feed, 'state'>[]): string {
+  const down = feeds.filter(({ state }) => state !== 'open').length;
+  if (down === 0) return 'All feeds are connected.';
+  return `${whole(down)} of ${counted(feeds.length, 'feed')} ${down === 1 ? 'is' : 'are'} not connected.`;
+}
+
+/**
+ * Read aloud when it changes. Rule A246 (api/RULES.md).
+ *
+ * @param notReady why the server accepts no requests; null: it accepts them
+ */
+export function healthWords(problems: readonly string[], notReady: string | null): string {
+  const health = [
+    problems.length === 0 ? 'Healthy.' : `${counted(problems.length, 'problem')} now:`,
+    ...problems,
+  ].join(' ');
+  return notReady === null ? health : `${health} Not ready: ${notReady}`;
+}
+
 /** `crossed 3, late 1`, the most frequent first. */
 export function rejectedWords(rejected: Readonly<Record<string, number>>): string {
   const reasons = Object.entries(rejected).filter(([, count]) => count > 0);

@@ -4,6 +4,7 @@ import { useRef } from 'preact/hooks';
 import { Dialog } from './dialog.tsx';
 import { Refusal } from './notice.tsx';
 import { useSending } from './sending.ts';
+import { SteadyButton } from './steady-button.tsx';
 
 type Props = {
   title: string;
@@ -31,9 +32,9 @@ export function Confirm({ title, action, onConfirm, onClose, isReady = true, chi
         {children}
         {error !== null && <Refusal error={error} />}
         <p class="buttons">
-          <button type="submit" class="button primary" disabled={isSent || !isReady}>
+          <SteadyButton type="submit" class="button primary" isOff={isSent || !isReady}>
             {action}
-          </button>
+          </SteadyButton>
         </p>
       </form>
     </Dialog>

@@ -1,4 +1,5 @@
 /** Fetches the next page of a list. */
+import { SteadyButton } from './steady-button.tsx';
 
 type Props = {
   /** `more traders` */
@@ -11,9 +12,9 @@ type Props = {
 export function MoreButton({ what, isComing = false, onMore }: Props) {
   return (
     <div>
-      <button type="button" class="button" disabled={isComing} onClick={onMore}>
+      <SteadyButton isOff={isComing} onPress={onMore}>
         {isComing ? 'Loading' : 'Show'} {what}
-      </button>
+      </SteadyButton>
     </div>
   );
 }

@@ -1,6 +1,7 @@
 /** What can be done with a signed file: check it in the browser, and download it. */
 import type { ComponentChildren } from 'preact';
 import { giveFile } from '../state/download.ts';
+import { SteadyButton } from './steady-button.tsx';
 
 type Props = {
   what: 'record' | 'receipt';
@@ -16,9 +17,9 @@ export function SignedActions({ what, signed, fileName, isChecking, onVerify, ch
   const save = () => giveFile(fileName, 'application/json', [`${JSON.stringify(signed)}\n`]);
   return (
     <div class="buttons">
-      <button type="button" class="button primary" disabled={isChecking} onClick={onVerify}>
+      <SteadyButton class="button primary" isOff={isChecking} onPress={onVerify}>
         Verify
-      </button>
+      </SteadyButton>
       <button type="button" class="button" onClick={save}>
         Download the {what}
       </button>

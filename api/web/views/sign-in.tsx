@@ -2,6 +2,7 @@
 import { useState } from 'preact/hooks';
 import { TextField } from '../parts/field.tsx';
 import { Notice, Refusal } from '../parts/notice.tsx';
+import { SteadyButton } from '../parts/steady-button.tsx';
 import { Tabs } from '../parts/tabs.tsx';
 import { ViewHead } from '../parts/view-head.tsx';
 import { session, signIn, signUp } from '../state/session.ts';
@@ -73,9 +74,9 @@ function Credentials({ way }: { way: Way }) {
         onText={setPassword}
       />
       {error !== null && <Refusal error={error} />}
-      <button type="submit" class="button primary" disabled={isSent}>
+      <SteadyButton type="submit" class="button primary" isOff={isSent}>
         {way === 'in' ? 'Sign in' : 'Create the account'}
-      </button>
+      </SteadyButton>
     </form>
   );
 }

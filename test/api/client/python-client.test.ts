@@ -117,6 +117,53 @@ withPython('a Python program reads, trades and is refused', async (t) => {
   t.deepEqual(said.async, { positions: 3, trades: 3, code: 'game_not_found' });
 });
 
+/** Calls and streams in vain, with a callback that fails: at nobody, then at a server that refuses. */
+const IN_VAIN = `import sys, threading
+from paperbook_client import Client, NoAnswerError, OrderEvent, StateEvent
+
+nobody, refusing = sys.argv[1:]
+with Client(nobody, "svc_sk_0123456789secret", retries=0) as client:
+    try:
+        client.get_me()
+    except NoAnswerError as error:
+        print(error)
+    with client.stream() as stream:
+        called = threading.Event()
+
+        def fail(event):
+            if event.state == "waiting":
+                called.set()
+            raise ZeroDivisionError("in a callback")
+
+        stream.on(StateEvent, fail)
+        called.wait(30)
+with Client(refusing, "svc_sk_0123456789secret", retries=0) as client, client.stream() as stream:
+    stream.on(OrderEvent, print)
+    stream.wait(seconds=30)
+`;
+
+withPython(
+  'U61: without a log of its own, a Python program sees a server that is not there, a refused stream and a failed callback',
+  async (t) => {
+    const server = createServer((_, response) => {
+      const body = { error: { code: 'invalid_token', message: 'It has ended.' } };
+      response.writeHead(401, { connection: 'close' }).end(JSON.stringify(body));
+    });
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const at = ['http://127.0.0.1:1/v1', `http://127.0.0.1:${port}/v1`];
+    const env = { ...process.env, PYTHONPATH: path.join(CLIENT, 'python') };
+    const said = await runFile(python!, ['-c', IN_VAIN, ...at], { env, timeout: 90_000 });
+    t.regex(said.stdout, /^no answer from http:\/\/127\.0\.0\.1:1\/v1: ./);
+    t.regex(said.stderr, /^stream waiting: ./m);
+    t.regex(said.stderr, /^a callback for StateEvent failed$/m);
+    t.regex(said.stderr, /^ZeroDivisionError: in a callback$/m);
+    t.regex(said.stderr, /^stream closed: invalid_token: It has ended\.$/m);
+    t.notRegex(said.stderr + said.stdout, /secret/);
+  },
+);
+
 test('U60: each paged call of the description has an iterator in Python', (t) => {
   const methods = generatePython().split(/\n {4}(?:async )?def /);
   const paged = methods.filter((text) =>

@@ -4,9 +4,11 @@ import {
   adjustmentPlan,
   adjustmentWords,
   bytes,
+  connectedWords,
   correctionPlan,
   dollarsOf,
   feedWords,
+  healthWords,
   isWorth,
   limitLines,
   milliseconds,
@@ -139,4 +141,15 @@ test('views of the operator are addresses', (t) => {
   t.deepEqual(placeOf('#/nowhere'), { name: null, param: '' });
   t.is(placeHref('users', 'some-id'), '#/users/some-id');
   t.deepEqual(placeOf(placeHref('corrections')), { name: 'corrections', param: '' });
+});
+
+test('A246: what is read aloud of feeds and problems', (t) => {
+  const of = (...states: ('open' | 'waiting' | 'closed')[]) =>
+    connectedWords(states.map((state) => ({ state })));
+  t.is(of('open', 'open'), 'All feeds are connected.');
+  t.is(of('open', 'waiting'), '1 of 2 feeds is not connected.');
+  t.is(of('closed', 'waiting'), '2 of 2 feeds are not connected.');
+  t.is(healthWords([], null), 'Healthy.');
+  t.is(healthWords(['venue_a is gone'], null), '1 problem now: venue_a is gone');
+  t.is(healthWords([], 'it closes'), 'Healthy. Not ready: it closes');
 });

@@ -308,6 +308,71 @@ async function boughtMarket(stage: Stage): Promise<string> {
   throw new Error('nothing could be bought');
 }
 
+const focused = (page: Page) =>
+  page.evaluate('document.activeElement.innerText || document.activeElement.tagName');
+
+pageTest(
+  'A244, A245, A247: matches, a pick, a refusal and an unknown user are read aloud once, and the focus stays',
+  onStage(async (t, stage) => {
+    const { page } = await enter(t, stage, { at: '#/corrections', expected: /status of 404/ });
+    const form = page.getByRole('region', { name: 'Settle a market' });
+    const market = form.getByLabel('Market', { exact: true });
+    const said = form.getByRole('status').first();
+    await market.fill('no such words');
+    await said.filter({ hasText: 'No market found.' }).waitFor();
+    const { markets } = await admin(stage, 'GET', '/admin/markets?limit=1');
+    await market.fill(markets[0]!.yesLabel);
+    await said.filter({ hasText: /^[\d,]+ markets? found\.$/ }).waitFor();
+    await form.getByRole('button', { name: markets[0]!.market }).press('Enter');
+    await form.getByRole('list').waitFor({ state: 'detached' });
+    t.is(await focused(page), 'INPUT');
+    t.is(await market.inputValue(), markets[0]!.market);
+    const hint = page.locator(`#${await market.getAttribute('aria-describedby')}`);
+    t.is(await hint.innerText(), `Yes: ${markets[0]!.yesLabel}`);
+
+    await market.fill('NO-SUCH-MARKET');
+    await form.getByRole('button', { name: 'Settle the market…' }).click();
+    const dialog = page.getByRole('dialog');
+    const button = dialog.getByRole('button', { name: 'Settle the market' });
+    await button.press('Enter');
+    await dialog.getByRole('alert').waitFor();
+    await dialog.locator('button[aria-disabled="false"]').waitFor();
+    t.is(await focused(page), 'Settle the market');
+    await page.keyboard.press('Escape');
+
+    await page.evaluate("location.hash = '#/users'");
+    await page.getByLabel('Search').fill(demoOf(stage).email);
+    await page.getByRole('status').filter({ hasText: '1 user found.' }).waitFor();
+    await page.evaluate("location.hash = '#/users/00000000-0000-7000-8000-000000000000'");
+    await page.getByText('No user has this id.').waitFor();
+    await page.getByRole('heading', { name: 'Keys' }).waitFor({ state: 'detached' });
+    t.is(await page.getByRole('alert').count(), 1);
+  }),
+);
+
+longPageTest(
+  'A246: a feed that is lost and a problem are read aloud as they come',
+  onStage(async (t, stage) => {
+    const { page } = await enter(t, stage);
+    const said = page.getByRole('status');
+    await said.filter({ hasText: 'All feeds are connected.' }).waitFor();
+    await page.route('**/admin/feeds', async (route) => {
+      const answer = await route.fetch();
+      const body = (await answer.json()) as { feeds: object[] };
+      body.feeds[0] = { ...body.feeds[0], state: 'waiting' };
+      await route.fulfill({ response: answer, json: body });
+    });
+    await said.filter({ hasText: '1 of 2 feeds is not connected.' }).waitFor();
+    await page.evaluate("location.hash = '#/problems'");
+    await said.filter({ hasText: 'Healthy.' }).waitFor();
+    await page.route('**/admin/problems', (route) =>
+      route.fulfill({ json: { problems: ['venue_a is gone'], log: [] } }),
+    );
+    await said.filter({ hasText: '1 problem now: venue_a is gone' }).waitFor();
+    t.pass();
+  }),
+);
+
 longPageTest(
   'every view is clean to axe, in light and dark, wide and narrow',
   onStage(async (t, stage) => {

@@ -29,8 +29,8 @@ from .generated import AsyncOperations, OrderBatchResults, OrderPlacement, Opera
 from .stream import Stream
 from .sync_stream import SyncStream
 
+# Without a handler of the program, Python prints warnings: a failed callback must not be silent.
 log = logging.getLogger("paperbook_client")
-log.addHandler(logging.NullHandler())
 
 ANSWERS_WITHIN_SECONDS = 30.0
 FIRST_PAUSE_SECONDS = 0.25
@@ -320,7 +320,7 @@ class _Setup:
     def answer(self, call: Call, result: _Result) -> Any:
         """The JSON of a success; everything else is raised."""
         if isinstance(result, httpx.RequestError):
-            message = str(result) or type(result).__name__
+            message = f"no answer from {self.base_url}: {str(result) or type(result).__name__}"
             log.debug("%s %s: %s", call.method, call.path, message)
             raise NoAnswerError(message, sent=call.body) from result
         request_id = result.headers.get("x-request-id")

@@ -445,8 +445,9 @@ class Stream:
 
     def _enter(self, state: StateEvent) -> None:
         self._state = state
-        # A program that watches nothing else sees a lost connection in its log.
-        level = logging.WARNING if state.state == "waiting" else logging.DEBUG
+        # A program that watches nothing else sees a lost connection, and a refusal, in its log.
+        is_bad = state.state == "waiting" or (state.state == "closed" and state.error is not None)
+        level = logging.WARNING if is_bad else logging.DEBUG
         log.log(level, "stream %s%s", state.state, f": {state.error}" if state.error else "")
         # While a server is away for long, only the last states matter.
         if len(self._events) < 2 * EVENTS_MAX or state.state == "closed":

@@ -4,6 +4,7 @@
  */
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { Field, SelectField, TextField } from '../../parts/field.tsx';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { backtest, form, runBacktest } from '../../state/backtest.ts';
 import {
   type BacktestErrors,
@@ -45,9 +46,9 @@ export function BacktestFormPart() {
       <Markets {...part} />
       <Rule {...part} />
       <Stakes {...part} />
-      <button type="submit" class="button primary" disabled={backtest.value.state === 'running'}>
+      <SteadyButton type="submit" class="button primary" isOff={backtest.value.state === 'running'}>
         Run the backtest
-      </button>
+      </SteadyButton>
     </form>
   );
 }

@@ -5,6 +5,7 @@ import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Empty, Refusal } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import type { AccountId } from '../../state/account-id.ts';
@@ -154,14 +155,9 @@ function Resting({ rows, account, onCanceled }: RestingProps) {
       head: <span class="sr">Actions</span>,
       isNumber: true,
       cell: (order) => (
-        <button
-          type="button"
-          class="button"
-          disabled={ending === order.orderId}
-          onClick={() => void cancel(order.orderId)}
-        >
+        <SteadyButton isOff={ending === order.orderId} onPress={() => void cancel(order.orderId)}>
           Cancel<span class="sr"> {restingText(order)}</span>
-        </button>
+        </SteadyButton>
       ),
     },
   ];

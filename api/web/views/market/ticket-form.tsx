@@ -1,6 +1,7 @@
 /** The order ticket: the order, its preview, and its outcome. Rules A121, U39, U82 (api/RULES.md). */
 import { useId, useRef, useState } from 'preact/hooks';
 import type { Instrument, Position } from '../../../client/generated.js';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import type { AccountId } from '../../state/account-id.ts';
 import { cents, counted, money, whole } from '../../state/format.ts';
 import { previewedCents } from '../../state/order-words.ts';
@@ -104,14 +105,14 @@ export function TicketForm({ instrument, quote, ticket: typed, isOpen, onChange,
           cashDollars={cashDollars}
           priceCents={priceCents}
         />
-        <button
+        <SteadyButton
           type="submit"
           aria-describedby={previewId}
           class={`button primary${ticket.action === 'buy' ? ` is-${ticket.side}` : ''}`}
-          disabled={state === 'sending' || bound.state === 'coming'}
+          isOff={state === 'sending' || bound.state === 'coming'}
         >
           {state === 'sending' ? 'Placing…' : buttonText(ticket, order, position, bound)}
-        </button>
+        </SteadyButton>
       </form>
       <PlacedNotice />
     </section>

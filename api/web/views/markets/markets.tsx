@@ -5,6 +5,7 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import type { Game, GameStatus } from '../../../client/generated.js';
 import { SelectField, TextField } from '../../parts/field.tsx';
+import { FoundCount } from '../../parts/found-count.tsx';
 import { Loading } from '../../parts/loading.tsx';
 import { Empty, Notice } from '../../parts/notice.tsx';
 import { ViewHead } from '../../parts/view-head.tsx';
@@ -13,6 +14,7 @@ import { type Arrangement, arranged } from '../../state/game-list.ts';
 import {
   cardMarkets,
   endSearch,
+  found,
   gamesOf,
   leagues,
   loadGames,
@@ -67,9 +69,15 @@ export function MarketsView({ query }: ViewProps) {
           </p>
         </Notice>
       )}
+      <FoundCount count={text === '' ? null : countOfFound()} one="market" />
       {text === '' ? <Games {...wanted} /> : <Found text={text} filter={{ league, status }} />}
     </>
   );
+}
+
+function countOfFound(): number | null {
+  const { value: now } = found;
+  return now.state === 'ready' ? now.value.length : null;
 }
 
 function wantedOf({ league, status, q, sort, favorites: only }: ViewProps['query']): Wanted {

@@ -5,6 +5,7 @@ import type { Portfolio, RestingOrder } from '../../../client/generated.js';
 import { Confirm } from '../../parts/confirm.tsx';
 import { InstrumentLabel } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { type AccountId, ofAccount } from '../../state/account-id.ts';
@@ -166,8 +167,8 @@ function CancelButton({ order, account }: { order: RestingOrder; account: Accoun
     }
   };
   return (
-    <button type="button" class="button" disabled={isSent} onClick={() => void cancel()}>
+    <SteadyButton isOff={isSent} onPress={() => void cancel()}>
       Cancel<span class="sr"> the order on {labelOf(order)}</span>
-    </button>
+    </SteadyButton>
   );
 }

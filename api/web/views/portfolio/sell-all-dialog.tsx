@@ -4,6 +4,7 @@ import type { Position } from '../../../client/generated.js';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Refusal } from '../../parts/notice.tsx';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { type AccountId, ofAccount } from '../../state/account-id.ts';
 import { call } from '../../state/calls.ts';
 import { counted, whole } from '../../state/format.ts';
@@ -55,18 +56,13 @@ export function SellAllDialog({ positions, account, onClose }: Props) {
         {done !== null && <Outcome of={done} count={positions.length} />}
         <p class="buttons">
           {!isOver && (
-            <button
-              type="button"
-              class="button primary"
-              disabled={sold !== null}
-              onClick={() => void run()}
-            >
+            <SteadyButton class="button primary" isOff={sold !== null} onPress={() => void run()}>
               {sold === null
                 ? done === null
                   ? `Sell ${whole(positions.length)}`
                   : 'Try the others again'
                 : `Sold ${whole(sold)} of ${whole(positions.length)}…`}
-            </button>
+            </SteadyButton>
           )}
         </p>
       </div>

@@ -5,6 +5,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { Money } from '../../parts/money.tsx';
 import { Refusal } from '../../parts/notice.tsx';
 import { Price } from '../../parts/price.tsx';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { type AccountId, ofAccount } from '../../state/account-id.ts';
 import { CallError } from '../../state/call-error.ts';
 import { call } from '../../state/calls.ts';
@@ -108,15 +109,14 @@ function Offer({ position, attempt, isSent, error, onSell }: OfferProps) {
         </p>
       )}
       <p class="buttons">
-        <button
-          type="button"
+        <SteadyButton
           class="button primary"
-          disabled={isSent || (floorCents === null && !isBlind)}
-          onClick={() => onSell(floorCents)}
+          isOff={isSent || (floorCents === null && !isBlind)}
+          onPress={() => onSell(floorCents)}
         >
           {isAgain ? 'Send it again' : `Sell ${whole(contracts)}`}
           {floorCents !== null && ` at ${cents(floorCents)} or more`}
-        </button>
+        </SteadyButton>
       </p>
     </div>
   );

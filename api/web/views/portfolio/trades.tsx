@@ -6,6 +6,7 @@ import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Money } from '../../parts/money.tsx';
 import { InstrumentLabel } from '../../parts/name.tsx';
 import { Empty } from '../../parts/notice.tsx';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import type { AccountId } from '../../state/account-id.ts';
@@ -93,9 +94,9 @@ function More() {
   };
   return (
     <p class="buttons">
-      <button type="button" class="button" disabled={isSent} onClick={() => void load()}>
+      <SteadyButton isOff={isSent} onPress={() => void load()}>
         Show older trades
-      </button>
+      </SteadyButton>
     </p>
   );
 }

@@ -6,6 +6,7 @@ import { ExplainedChoice } from '../../parts/explained-choice.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Refusal } from '../../parts/notice.tsx';
 import { useSending } from '../../parts/sending.ts';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { fieldFault } from '../../state/field-fault.ts';
 import { counted } from '../../state/format.ts';
 import { createKey } from '../../state/keys.ts';
@@ -66,9 +67,9 @@ function KeyForm({ canTrade, onToken }: FormProps) {
       />
       {error !== null && fault === null && <Refusal error={error} />}
       <p class="buttons">
-        <button type="submit" class="button primary" disabled={isSent || scopes.length === 0}>
+        <SteadyButton type="submit" class="button primary" isOff={isSent || scopes.length === 0}>
           Create the key
-        </button>
+        </SteadyButton>
       </p>
     </form>
   );

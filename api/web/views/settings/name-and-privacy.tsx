@@ -5,6 +5,7 @@ import { ExplainedChoice } from '../../parts/explained-choice.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Refusal } from '../../parts/notice.tsx';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { fieldFault } from '../../state/field-fault.ts';
 import { changeProfile, forgetProfile, loadProfile, profile } from '../../state/profile.ts';
 import { hrefOf } from '../../state/route-text.ts';
@@ -144,9 +145,9 @@ function PrivacyForm({ user }: { user: User }) {
 function Save({ isOff, sent, what }: { isOff: boolean; sent: Sent; what: string }) {
   return (
     <p class="buttons">
-      <button type="submit" class="button" disabled={isOff || sent.state === 'sending'}>
+      <SteadyButton type="submit" isOff={isOff || sent.state === 'sending'}>
         Save {what}
-      </button>
+      </SteadyButton>
       <span class="saved" role="status">
         {sent.state === 'done' && 'Saved'}
       </span>

@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import { TextField } from '../../parts/field.tsx';
 import { Refusal } from '../../parts/notice.tsx';
 import { useSending } from '../../parts/sending.ts';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { CallError } from '../../state/call-error.ts';
 import { setPassword } from '../../state/sign-ins.ts';
 
@@ -53,9 +54,9 @@ export function PasswordForm({ email }: { email: string | null }) {
       />
       {error !== null && ofCurrent === null && ofNext === null && <Refusal error={error} />}
       <p class="buttons">
-        <button type="submit" class="button" disabled={isSent}>
+        <SteadyButton type="submit" isOff={isSent}>
           Change the password
-        </button>
+        </SteadyButton>
         <span class="saved" role="status">
           {isDone && 'Changed. All other sign-ins have ended.'}
         </span>

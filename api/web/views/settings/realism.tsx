@@ -5,6 +5,7 @@ import { ExplainedChoice } from '../../parts/explained-choice.tsx';
 import { SelectField, TextField } from '../../parts/field.tsx';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Refusal } from '../../parts/notice.tsx';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { changeRealism, forgetRealism, loadRealism, realism } from '../../state/realism.ts';
 import {
   FEE_OPTIONS,
@@ -109,9 +110,9 @@ function ChoiceForm({ chosen }: { chosen: Realism }) {
       )}
       {sent.state === 'refused' && <Refusal error={sent.error} />}
       <p class="buttons">
-        <button type="submit" class="button" disabled={isOff}>
+        <SteadyButton type="submit" isOff={isOff}>
           Save the choice
-        </button>
+        </SteadyButton>
         <span class="saved" role="status">
           {sent.state === 'done' && 'Saved'}
         </span>

@@ -5,6 +5,7 @@ import { Dialog } from '../../parts/dialog.tsx';
 import { TextField } from '../../parts/field.tsx';
 import { Refusal } from '../../parts/notice.tsx';
 import { useSending } from '../../parts/sending.ts';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { rotateKey } from '../../state/keys.ts';
 import { TokenShown } from './token-shown.tsx';
 
@@ -46,9 +47,9 @@ function RotateForm({ of: key, onToken }: { of: KeyView; onToken(token: string):
       />
       {error !== null && <Refusal error={error} />}
       <p class="buttons">
-        <button type="submit" class="button primary" disabled={isSent}>
+        <SteadyButton type="submit" class="button primary" isOff={isSent}>
           Rotate it
-        </button>
+        </SteadyButton>
       </p>
     </form>
   );

@@ -4,6 +4,7 @@ import type { Sessions } from '../../../client/generated.js';
 import { Confirm } from '../../parts/confirm.tsx';
 import { Loading, Skeleton } from '../../parts/loading.tsx';
 import { Empty } from '../../parts/notice.tsx';
+import { SteadyButton } from '../../parts/steady-button.tsx';
 import { type Column, Table } from '../../parts/table.tsx';
 import { When } from '../../parts/when.tsx';
 import { report } from '../../state/problems.ts';
@@ -80,13 +81,13 @@ function End({ of: { id, createdAt } }: { of: SignIn }) {
     setSent(false);
   };
   return (
-    <button type="button" class="button" disabled={isSent} onClick={() => void end()}>
+    <SteadyButton isOff={isSent} onPress={() => void end()}>
       End
       <span class="sr">
         {' '}
         the sign-in of <When iso={createdAt} />
       </span>
-    </button>
+    </SteadyButton>
   );
 }
 
