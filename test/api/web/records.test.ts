@@ -202,7 +202,9 @@ longPageTest(
     });
     const { quote } = await answered(stage, `/instruments/${winner.id}/quote`);
     t.deepEqual(quote.result, { outcome: 'yes', yesPaysCents: 100 });
-    const card = page.getByRole('article').filter({ hasText: away.name }).first();
+    // A team may play in several games.
+    const both = `${away.name} at ${home.name}`;
+    const card = page.getByRole('article').filter({ hasText: both });
     const loser = [away, home].find(({ code }: Json) => code !== winner.subject.code)!;
     await card.getByRole('row').filter({ hasText: winner.subject.name }).getByText('Won').waitFor();
     await card.getByRole('row').filter({ hasText: loser.name }).getByText('Lost').waitFor();
