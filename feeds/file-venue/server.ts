@@ -104,6 +104,7 @@ async function play(
   const wait = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const subscribed = async () => {
     while (!all.every((feed) => feed.isSettled) && !signal.aborted) await wait(LOOK_EVERY_MS);
+    await held();
   };
   const hold = () => (all.every((feed) => feed.hasSubscriber) ? held() : subscribed());
   const pace = paceOf(speed, { hold, signal });
