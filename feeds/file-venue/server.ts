@@ -24,6 +24,8 @@ export type FileVenueOptions = {
   skipBad?: boolean;
   /** How often a silent feed sends its venue's heartbeat; 5,000 when left out. */
   heartbeatMs?: number;
+  /** Before each line: feed time stops until this has resolved. Null: no wait. */
+  hold?(): Promise<void> | null;
 };
 
 export type FileVenue = {
@@ -94,7 +96,7 @@ async function feedsOf({ path, skipBad = false }: FileVenueOptions): Promise<Map
 
 /** Sends the lines at their time. Time stops while a feed has no subscriber. */
 async function play(
-  { path, speed, skipBad = false }: FileVenueOptions,
+  { path, speed, skipBad = false, hold: held = () => null }: FileVenueOptions,
   feeds: ReadonlyMap<string, Feed>,
   signal: AbortSignal,
 ): Promise<void> {
@@ -102,8 +104,9 @@ async function play(
   const wait = (ms: number) => sleep(ms, undefined, { signal, ref: false }).catch(() => undefined);
   const subscribed = async () => {
     while (!all.every((feed) => feed.isSettled) && !signal.aborted) await wait(LOOK_EVERY_MS);
+    await held();
   };
-  const hold = () => (all.every((feed) => feed.hasSubscriber) ? null : subscribed());
+  const hold = () => (all.every((feed) => feed.hasSubscriber) ? held() : subscribed());
   const pace = paceOf(speed, { hold, signal });
   for await (const batch of readFeed(path, { skipBad })) {
     for (const line of batch) {

@@ -165,8 +165,9 @@ async def main() -> dict:
             async with client.stream(first_pause_seconds=0.01) as stream:
                 await stream.ready()
                 refusal = await outcome(stream.place(ORDER))
-                while stream.state.state == "open":
-                    await anext(stream)
+                # By now the next connection may be open: its state says nothing of this one's end.
+                while (await anext(stream)).state != "waiting":
+                    pass
                 await stream.ready()
                 said[leader] = [refusal, await outcome(stream.place(ORDER)), *urls]
 

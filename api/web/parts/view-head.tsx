@@ -3,16 +3,16 @@
  * (api/RULES.md).
  */
 import type { ComponentChildren } from 'preact';
-import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 
 /** @param children the content beside the heading */
 export function ViewHead({ title, children }: { title: string; children?: ComponentChildren }) {
   const heading = useRef<HTMLHeadingElement>(null);
-  // A heading that is seen has its title.
+  // A heading that is seen has its title, and the focus.
   useLayoutEffect(() => {
     document.title = `${title} · Paperbook`;
   }, [title]);
-  useEffect(() => {
+  useLayoutEffect(() => {
     // Of the first view a reader begins at the top.
     if (hasOpened) heading.current?.focus({ preventScroll: true });
     hasOpened = true;

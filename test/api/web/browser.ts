@@ -7,7 +7,14 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import test, { type ExecutionContext } from 'ava';
-import type { Browser, BrowserContext, ConsoleMessage, Page, WebError } from 'playwright-core';
+import type {
+  Browser,
+  BrowserContext,
+  ConsoleMessage,
+  Locator,
+  Page,
+  WebError,
+} from 'playwright-core';
 import { launchChromium, NO_BROWSER } from '../../../bench/lib/chromium.ts';
 import { longTest } from '../../long-test.ts';
 import { shareOf } from '../../model/seeds.ts';
@@ -199,6 +206,11 @@ async function leave({ page, context }: Visit): Promise<boolean> {
   await protocol.send('Storage.clearDataForOrigin', { origin, storageTypes: 'all' });
   await protocol.detach();
   return true;
+}
+
+/** What says `Live` once the stream of a page is open: prices may come before. */
+export function connected(page: Page): Locator {
+  return page.locator('.connection').getByRole('status').filter({ hasText: 'Live' });
 }
 
 let people = 0;

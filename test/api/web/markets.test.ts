@@ -1,7 +1,15 @@
 import { readFileSync } from 'node:fs';
 import type { Page } from 'playwright-core';
 import { eventually } from '../../../bench/lib/eventually.ts';
-import { faultsInLooks, longPageTest, onStage, pageTest, signUp, visit } from './browser.ts';
+import {
+  connected,
+  faultsInLooks,
+  longPageTest,
+  onStage,
+  pageTest,
+  signUp,
+  visit,
+} from './browser.ts';
 
 /** Live prices of the games that are shown. */
 const PRICES = '.game .price:not(.is-none)';
@@ -17,7 +25,7 @@ pageTest(
     const { page } = await visit(t, stage);
     await signUp(page);
     await waitForPrices(page);
-    t.is(await page.locator('.connection').getByRole('status').textContent(), 'Live');
+    await connected(page).waitFor();
     // Each side's price comes with a quote of its own, and may be gone for a while.
     const row = String.raw`\d+%\s+Buy\s+Yes\s+of .+\d+¢\s+Buy\s+No\s+of .+\d+¢.+`;
     const shown = new RegExp(`(Starts|In progress).+vol\\..+${row}${row}\\d markets`, 's');

@@ -3,6 +3,7 @@ import { eventually } from '../../../bench/lib/eventually.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
 import {
   axeFindings,
+  connected,
   faultsInLooks,
   longPageTest,
   onStage,
@@ -195,6 +196,8 @@ longPageTest(
     await signIn(second.page, email, 'another battery staple');
     await marketsOf(second.page).waitFor();
 
+    // A handshake of a session that ends meanwhile is refused, and the browser notes it as a fault.
+    await connected(page).waitFor();
     await page.getByRole('button', { name: 'Sign out everywhere', exact: true }).click();
     await dialogOf(page).getByRole('button', { name: 'Sign out everywhere' }).click();
     await page.getByRole('button', { name: 'Sign in' }).first().waitFor();

@@ -1,5 +1,5 @@
-import type { Page } from 'playwright-core';
 import {
+  connected,
   faultsInLooks,
   longPageTest,
   onStage,
@@ -11,8 +11,6 @@ import {
 } from './browser.ts';
 
 const SIGN_IN = 'Trade prediction markets on paper';
-const connected = (page: Page) =>
-  page.locator('.connection').getByRole('status').filter({ hasText: 'Live' });
 
 pageTest(
   'one signs up, reloads, signs out in all tabs, and signs in again',
@@ -59,7 +57,7 @@ longPageTest(
     const { page } = seen;
     const nav = page.getByRole('navigation');
     await page.locator('.game .bet .price:not(.is-none)').first().waitFor();
-    t.is(await page.locator('.connection').getByRole('status').textContent(), 'Live');
+    await connected(page).waitFor();
     t.is(await nav.getByRole('link', { name: 'Portfolio' }).count(), 0);
     t.deepEqual(await faultsInLooks(seen), [], 'markets');
     await nav.getByRole('link', { name: 'Boards' }).click();
@@ -90,6 +88,9 @@ longPageTest(
     await first.page.getByRole('heading', { level: 1, name: 'Settings' }).waitFor();
     const second = await visit(t, stage, { at: '#/markets?status=final' });
     await signIn(second.page, email);
+    // A handshake of a session that ends meanwhile is refused, as above.
+    await second.page.getByTitle(email).waitFor();
+    await connected(second.page).waitFor();
     await second.page.getByTitle(email).click();
     await second.page.getByRole('button', { name: 'Sign out everywhere' }).click();
 

@@ -103,6 +103,24 @@ test('N44: begins when every feed has a subscriber, and sends what was asked for
   t.deepEqual(asksOf(b.ticks), [6000]);
 });
 
+test('a line that is held is sent once the hold has ended, and none before it', async (t) => {
+  const holds: PromiseWithResolvers<void>[] = [];
+  const hold = () => {
+    holds.push(Promise.withResolvers<void>());
+    return holds.at(-1)!.promise;
+  };
+  const venue = await served(t, [line(quote(50)), line(quote(51))], { hold });
+  const { ticks } = subscriber(t, venue.feeds[0]!.url);
+  await until(() => holds.length === 1, 'the first line');
+  t.deepEqual(ticks, []);
+  holds[0]!.resolve();
+  await until(() => holds.length === 2 && ticks.length === 1, 'the second line');
+  holds[1]!.resolve();
+  await venue.played;
+  await until(() => ticks.length === 2, 'all frames');
+  t.deepEqual(asksOf(ticks), [5000, 5100]);
+});
+
 test('N45: native frames are numbered from 1 and say when they were', async (t) => {
   const venue = await served(t, [line(quote(50)), line(quote(51, { at: 'then' }), { ms: 7 })]);
   const { frames, ask } = await byHand(t, venue.feeds[0]!.url);

@@ -2,7 +2,7 @@
  * The form of a backtest. Once it was sent, each problem is beside its field. Rule U51
  * (api/RULES.md).
  */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { Field, SelectField, TextField } from '../../parts/field.tsx';
 import { SteadyButton } from '../../parts/steady-button.tsx';
 import { backtest, form, runBacktest } from '../../state/backtest.ts';
@@ -25,7 +25,8 @@ export function BacktestFormPart() {
   const element = useRef<HTMLFormElement>(null);
   const read = bodyOf(form.value);
   const errors = wasSent && 'errors' in read ? read.errors : {};
-  useEffect(() => {
+  // What is wrong is seen with the focus on it.
+  useLayoutEffect(() => {
     if (refusals > 0) element.current?.querySelector<HTMLElement>('[aria-invalid]')?.focus();
   }, [refusals]);
   const send = (event: Event) => {

@@ -1,5 +1,5 @@
 /** The outcome of the order. It takes the focus, so that it is read and the keyboard is there. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { placedWords } from '../../state/order-words.ts';
 import { forgetPlacing, type Placing, placeOrder, placing } from '../../state/ordering.ts';
 import { problemOf } from '../../state/problems.ts';
@@ -7,7 +7,8 @@ import { problemOf } from '../../state/problems.ts';
 export function PlacedNotice() {
   const box = useRef<HTMLDivElement>(null);
   const { value: now } = placing;
-  useEffect(() => {
+  // An outcome that is seen has the focus.
+  useLayoutEffect(() => {
     if (now.state === 'none' || now.state === 'sending') return;
     box.current?.focus();
     box.current?.scrollIntoView({ block: 'nearest' });

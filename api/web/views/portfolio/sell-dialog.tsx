@@ -1,5 +1,5 @@
 /** Sells a position at the shown bid, or better, and once. */
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Position, Trade } from '../../../client/generated.js';
 import { Dialog } from '../../parts/dialog.tsx';
 import { Money } from '../../parts/money.tsx';
@@ -145,7 +145,7 @@ function Refused({ error, isAgain }: RefusedProps) {
 
 function Sold({ trade }: { trade: Trade }) {
   const done = useRef<HTMLButtonElement>(null);
-  useEffect(() => done.current?.focus(), []);
+  useLayoutEffect(() => done.current?.focus(), []);
   const { what, detail, pnlDollars } = eventWords({
     ...{ eventId: '', type: 'trade_closed', at: trade.closedAt ?? trade.openedAt, trade },
   });

@@ -1,12 +1,12 @@
 /** A new key, for as long as its dialog is open. */
-import { useEffect, useRef } from 'preact/hooks';
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import { CopyButton } from '../../parts/copy-button.tsx';
 import { Notice } from '../../parts/notice.tsx';
 
 export function TokenShown({ token }: { token: string }) {
   const shown = useRef<HTMLElement>(null);
   // The button that was pressed is gone.
-  useEffect(() => shown.current?.focus(), []);
+  useLayoutEffect(() => shown.current?.focus(), []);
   return (
     <div class="form">
       <Notice kind="warning">

@@ -23,6 +23,8 @@ const TICKERS = [WON, LOST];
 const START_MS = Date.UTC(2026, 10, 27, 12);
 const SECONDS = shareOf(100) < 100 ? 360 : 900;
 const SPEED = 60;
+/** Of the day, between two rounds of the maker: four seconds. However slow it is, it trades the day. */
+const LINES_A_ROUND = 8;
 const START_CENTS = 10_000_000;
 const WAIT_MS = 60_000;
 
@@ -69,6 +71,23 @@ test.after.always(async () => {
   for (const end of ends.reverse()) await end();
 });
 
+/** What the maker has not played yet waits for it. */
+class Rounds {
+  #lines = 0;
+  #next = Promise.withResolvers<void>();
+
+  /** Before each line of the day. */
+  hold(): Promise<void> | null {
+    this.#lines++;
+    return this.#lines % LINES_A_ROUND === 0 ? this.#next.promise : null;
+  }
+
+  play(): void {
+    this.#next.resolve();
+    this.#next = Promise.withResolvers();
+  }
+}
+
 /** A venue with the day, and a server that is connected to it; both end with the file's tests. */
 async function startDay() {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-maker-'));
@@ -76,7 +95,9 @@ async function startDay() {
   const day = makeDay();
   const file = path.join(directory, 'day.jsonl');
   writeFileSync(file, `${day.lines.join('\n')}\n`);
-  const venue = await startFileVenue({ path: file, port: 0, speed: SPEED });
+  const rounds = new Rounds();
+  const hold = () => rounds.hold();
+  const venue = await startFileVenue({ path: file, port: 0, speed: SPEED, hold });
   ends.push(() => venue.close());
   const catalogFile = path.join(directory, 'catalog.json');
   const listed = TICKERS.map((ticker, at) => {
@@ -94,7 +115,7 @@ async function startDay() {
     { teardown: (end) => ends.push(end) },
     { directory, catalogFile, log, env },
   );
-  return { paperbook, origin: new URL(paperbook.baseUrl).origin, venue, day };
+  return { paperbook, origin: new URL(paperbook.baseUrl).origin, venue, day, rounds };
 }
 
 let started: ReturnType<typeof startDay> | null = null;
@@ -349,7 +370,7 @@ let maker: Maker;
 test.serial(
   'A217, A223: what a market maker believes after a day is what the server says, to the cent',
   async (t) => {
-    const { paperbook, origin, venue } = await theDay();
+    const { paperbook, origin, venue, rounds } = await theDay();
     const trader = await newTrader({ origin, paperbook }, 'enterprise');
     maker = new Maker(trader);
     let isPlayed = false;
@@ -362,6 +383,7 @@ test.serial(
       for (const market of TICKERS) await maker.quote(market, round);
       if (round % 5 === 0) await maker.cancelAll();
       if (round % 4 === 0) await maker.connect(origin);
+      rounds.play();
       await sleep(40);
     }
     await played;

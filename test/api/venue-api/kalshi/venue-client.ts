@@ -22,7 +22,7 @@ import { VenueApiKeyBook } from '../../../../api/identity/venue-api-key-book.ts'
 import { catalogOf, game, instrument } from '../../../process/catalogs.ts';
 import { startWhole, type WholeServer } from '../../whole-server.ts';
 
-type Requests = ConstructorParameters<typeof OrdersApi>[2];
+type Requests = NonNullable<ConstructorParameters<typeof OrdersApi>[2]>;
 
 /** The library of requests that the SDK uses, whose types it has from elsewhere. */
 const sdk = createRequire(createRequire(import.meta.url).resolve('kalshi-typescript'));
@@ -94,6 +94,13 @@ export type Called = { status: number; headers: Headers; json: ReturnType<JSON['
 
 let people = 0;
 
+/**
+ * So old a signature is refused (A202). On a busy machine a request may be on its way for that long,
+ * and a client signs it again.
+ */
+const SIGNED_WITHIN_MS = 5000;
+const isOverdue = (signedMs: number) => Date.now() - signedMs > SIGNED_WITHIN_MS;
+
 /** A person with a key of their own. */
 export async function newTrader(
   server: { origin: string; paperbook: Pick<WholeServer['paperbook'], 'identity'> },
@@ -110,8 +117,15 @@ export async function newTrader(
   const basePath = `${server.origin}/trade-api/v2`;
   const configuration = new Configuration({ apiKey: key.id, privateKeyPem, basePath });
   // The SDK signs by an interceptor, so that each client needs requests of its own.
-  const of = <T>(Api: new (c: Configuration, b: string, a: Requests) => T) =>
-    new Api(configuration, basePath, axios.create({ validateStatus: () => true }));
+  const of = <T>(Api: new (c: Configuration, b: string, a: Requests) => T) => {
+    const requests = axios.create({ validateStatus: () => true });
+    requests.interceptors.response.use((answer) => {
+      const { status, config } = answer;
+      const signedMs = Number(config.headers.get('KALSHI-ACCESS-TIMESTAMP'));
+      return status === 401 && isOverdue(signedMs) ? requests.request(config) : answer;
+    });
+    return new Api(configuration, basePath, requests);
+  };
   const headers: Trader['headers'] = (method, path, { atMs = Date.now() } = {}) => {
     const text = `${atMs}${method}${path.split('?')[0]}`;
     const signature = sign('sha256', Buffer.from(text), {
@@ -214,16 +228,20 @@ export async function connected(
   origin: string,
   trader: Trader,
 ): Promise<Connection> {
-  const socket = new WebSocket(origin.replace('http', 'ws') + SOCKET_PATH, {
-    headers: trader.headers('GET', SOCKET_PATH),
-  });
-  t.teardown(() => socket.terminate());
-  const connection = new Connection(socket);
-  await new Promise((resolve, reject) => {
-    socket.once('open', resolve);
-    socket.once('error', reject);
-  });
-  return connection;
+  for (;;) {
+    const atMs = Date.now();
+    const socket = new WebSocket(origin.replace('http', 'ws') + SOCKET_PATH, {
+      headers: trader.headers('GET', SOCKET_PATH, { atMs }),
+    });
+    t.teardown(() => socket.terminate());
+    const connection = new Connection(socket);
+    const refusal = await new Promise<Error | null>((resolve) => {
+      socket.once('open', () => resolve(null));
+      socket.once('error', resolve);
+    });
+    if (refusal === null) return connection;
+    if (!refusal.message.endsWith(' 401') || !isOverdue(atMs)) throw refusal;
+  }
 }
 
 /** An order of the venue's form. */
