@@ -129,6 +129,17 @@ test('Z5: without another row a position is sold at its moment, unless the resul
   t.deepEqual(exit(90), ['won', 90, 100]);
 });
 
+test('Z5, Z6: a row of the last millisecond before the result counts, and one at the result does not', (t) => {
+  const last = (minute: number): Row[] => [
+    [0, 48, 50],
+    [minute, 60, 62],
+  ];
+  const justBefore = RESULT - 1 / 60_000;
+  const over = { takeProfitCents: 60 };
+  t.deepEqual(endOf(made('A', last(justBefore)), over), ['sold', justBefore, 60]);
+  t.deepEqual(endOf(made('A', last(RESULT)), over), ['won', RESULT, 100]);
+});
+
 test('Z5: if nothing is bid at the moment of a sale, the next live bid is taken', (t) => {
   const rows: Row[] = [
     [0, 48, 50],
