@@ -142,6 +142,74 @@ test('J34: quotes that are not known yet are asked for 32 at a time, and in the 
   t.true(Math.max(...unknown) <= 32, String(unknown));
 });
 
+test('J11: what trades on another market since a catalog is asked for first when that market changes', async (t) => {
+  let catalog = catalogOfMany(60);
+  const [instrument] = catalog.instruments;
+  const venueMarketId = 'T2';
+  const market = catalog.marketNames.indexOf(`venue_a/${venueMarketId}`);
+  const moved = catalog.instrumentIds[40]!;
+  let changed: number[] = [];
+  let firstAsked: string | null = null;
+  const known = new Set<string>();
+  const engine = {
+    nowMs: () => NOON_MS,
+    askAny: async ({ instruments, versions }: { instruments: string[]; versions: number[] }) => {
+      if (isMoved && changed.length === 0) firstAsked ??= instruments[0]!;
+      for (const id of instruments) known.add(id);
+      const changes = instruments.flatMap((id, at) =>
+        versions[at] === 0 ? [[at, 1, { id }]] : [],
+      );
+      return { ok: true, body: JSON.stringify({ changes }) };
+    },
+  } as unknown as QuoteChannelsOptions['engine'];
+  let isMoved = false;
+  const channels = new QuoteChannels({
+    ...{ engine, catalog: new CatalogView(() => catalog), numbering: new Numbering(1) },
+    changed: { take: () => changed.splice(0) } as unknown as QuoteChannelsOptions['changed'],
+    publish() {},
+    onEnd() {},
+    log: { info() {}, warn() {}, error() {} },
+  });
+  t.teardown(() => channels.close());
+  for (const id of catalog.instrumentIds) channels.channel(`quotes:${id}`)!.begin(member().one);
+  const deadlineMs = performance.now() + 20_000;
+  const until = async (isDone: () => boolean) => {
+    while (!isDone() && performance.now() < deadlineMs) await sleep(5);
+  };
+  await until(() => known.size === 60);
+  t.false(instrument!.listings.some((listing) => listing.venueMarketId === venueMarketId));
+  const instruments = catalog.instruments.map((entry) => {
+    const listings = [{ ...entry.listings[0]!, venueMarketId }];
+    return entry.id === moved ? { ...entry, listings } : entry;
+  });
+  catalog = { ...catalog, instruments };
+  changed = [market];
+  isMoved = true;
+  await until(() => firstAsked !== null);
+  t.is(firstAsked, moved);
+});
+
+test('J12: a quote that the engine has no more ends its channel', async (t) => {
+  const catalog = catalogOfMany(1);
+  const engine = {
+    nowMs: () => NOON_MS,
+    askAny: async () => ({ ok: true, body: JSON.stringify({ changes: [[0, 1, null]] }) }),
+  } as unknown as QuoteChannelsOptions['engine'];
+  const name = `quotes:${catalog.instrumentIds[0]}`;
+  const ended = await new Promise<string[]>((resolve) => {
+    const channels = new QuoteChannels({
+      ...{ engine, catalog: new CatalogView(() => catalog), numbering: new Numbering(1) },
+      changed: { take: () => [] } as unknown as QuoteChannelsOptions['changed'],
+      publish() {},
+      onEnd: (channel, { code }) => resolve([channel.name, code]),
+      log: { info() {}, warn() {}, error() {} },
+    });
+    t.teardown(() => channels.close());
+    channels.channel(name)!.begin(member().one);
+  });
+  t.deepEqual(ended, [name, 'instrument_not_found']);
+});
+
 test('O40: quotes that another node has end, and name it; while none is known they wait', async (t) => {
   const asked: number[] = [];
   const engine = {
@@ -197,4 +265,40 @@ test('J34: games go on for a while without a connection, so that coming back ask
   t.is(sent.length, 1000);
   t.true(asked <= 2 + 2 * 10, `${asked} times`);
   t.is(channel.seq, 2, 'nothing was missed, so that no number was');
+});
+
+test('J14, J34: games that are taken again go on, and a later snapshot has what has changed', (t) => {
+  let catalog = CATALOG;
+  const published: string[] = [];
+  const channel = new GamesChannel(new CatalogView(() => catalog), {
+    ...{ name: 'games', numbering: new Numbering(1), nowMs: () => NOON_MS },
+    publish: (_, message) => void published.push(String(message)),
+  });
+  const { setInterval } = globalThis;
+  let look = () => {};
+  globalThis.setInterval = ((run: () => void) => {
+    look = run;
+    return { unref: () => null };
+  }) as unknown as typeof setInterval;
+  try {
+    channel.taken().begin(member().one);
+  } finally {
+    globalThis.setInterval = setInterval;
+  }
+  channel.release();
+  channel.taken();
+  for (let looks = 0; looks < 1000; looks++) look();
+  t.deepEqual(published, []);
+  const [game, ...others] = catalog.games;
+  catalog = { ...catalog, games: [{ ...game!, status: 'final' }, ...others] };
+  look();
+  t.is(published.length, 1);
+  t.like(JSON.parse(published[0]!).data, { status: 'final' });
+  const late = member();
+  channel.begin(late.one);
+  const { seq, data } = JSON.parse(late.sent[0]!);
+  const shown = data.games.find(
+    ({ id }: { id: string }) => id === JSON.parse(published[0]!).data.id,
+  );
+  t.deepEqual([seq, shown.status], [JSON.parse(published[0]!).seq, 'final']);
 });
