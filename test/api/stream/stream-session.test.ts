@@ -78,7 +78,7 @@ test('J3, J4: an answer that waits is sent before what a channel sends after it'
   t.deepEqual(await settle(), ['answer 1: 200', 'data games', 'answer 2: 200', 'data games']);
 });
 
-test('J23, J34: messages behind one that must wait are answered after it', async (t) => {
+test('J23, J34: messages that come after one that must wait are answered after it', async (t) => {
   const { promise, resolve } = Promise.withResolvers<void>();
   const { say, settle } = start({ wasEvent: () => promise });
   say({ ...subscribe(1, 'orders'), after: AFTER });
@@ -120,11 +120,12 @@ test('Q15: an unsubscribe beyond the request limits is done, and other messages 
   await settle();
   isOver = true;
   say(ping(2));
+  t.deepEqual(await settle(), ['answer 2: 429']);
   say({ op: 'unsubscribe', id: 3, channels: ['games'] });
-  t.deepEqual(await settle(), ['pause games', 'release games', 'answer 2: 429', 'answer 3: 200']);
+  t.deepEqual(await settle(), ['pause games', 'release games', 'answer 3: 200']);
 });
 
-test('J8, J15: whoever is behind gets nothing until all is read, and then a gap for each channel', async (t) => {
+test('J8, J15: a client that reads nothing is sent nothing until it has read all, and then a gap for each channel', async (t) => {
   const { session, socket, say, settle } = start();
   say(subscribe(1, 'games'));
   await settle();

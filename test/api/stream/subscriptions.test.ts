@@ -32,7 +32,8 @@ function start() {
     };
   };
   const subscriptions = new Subscriptions(member);
-  const add = (...channels: string[]) => subscriptions.add({ channels }, channelOf);
+  const add = (...channels: string[]) =>
+    subscriptions.add({ op: 'subscribe', channels }, channelOf);
   const beginAll = () => {
     while (subscriptions.beginNext());
   };

@@ -9,6 +9,7 @@ import type {
   BacktestTerms,
 } from '../../../engine/backtest/task.ts';
 import type { Columns } from '../../../engine/history/record-columns.ts';
+import type { FeeEntry } from '../../../engine/rules/fees.ts';
 import type { MarketResult } from '../../../engine/rules/messages.ts';
 import { NOON_MS } from '../fixtures.ts';
 
@@ -214,10 +215,10 @@ test('Z3, T143: a price that is live after the planned closing is bought and sol
 });
 
 test('Z8: a buy and a sale pay by the line of the fee table that was valid that day', (t) => {
-  const line = {
-    ...{ venue: 'venue_a', series: null, schedule: 'kalshi', maker: '0', multiplier: '1' },
-    exponent: 1,
-  } as const;
+  const line: Omit<FeeEntry, 'from' | 'taker'> = {
+    ...({ venue: 'venue_a', series: null, schedule: 'kalshi' } as const),
+    ...{ maker: '0', multiplier: '1', exponent: 1 },
+  };
   const one = made('A', [
     [0, 48, 50],
     [70, 60, 62],
