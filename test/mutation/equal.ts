@@ -343,4 +343,85 @@ export const EQUAL: ReadonlyMap<string, string> = new Map([
     'engine/rules/settle-markets.ts | settledAccounts.add(account); | settledAccounts.add(account); -> ;',
     'whoever is looked at again has nothing left',
   ],
+  [
+    'engine/rules/catalog.ts | if (isAsBefore(entry)) continue; | continue; -> ;',
+    'what the last catalog lists is not of the past, nor are its markets',
+  ],
+  [
+    'engine/rules/catalog.ts | if (shownBy !== null && venue === HOME_VENUE && book === null) bookless++; | shownBy !== null && venue === HOME_VENUE && book === null -> !(shownBy !== null && venue === HOME_VENUE && book === null)',
+    'a ladder that is missing is made with the book of its first order',
+  ],
+  [
+    'engine/rules/catalog.ts | if (shownBy !== null && venue === HOME_VENUE && book === null) bookless++; | && -> ||',
+    'a ladder that is missing is made with the book of its first order',
+  ],
+  [
+    'engine/rules/catalog.ts | if (shownBy !== null && venue === HOME_VENUE && book === null) bookless++; | && -> || (2)',
+    'a ladder that is missing is made with the book of its first order',
+  ],
+  [
+    'engine/rules/catalog.ts | if (shownBy !== null && venue === HOME_VENUE && book === null) bookless++; | bookless++; -> ;',
+    'a ladder that is missing is made with the book of its first order',
+  ],
+  [
+    'engine/rules/catalog.ts | reserveBooks(state, state.booksByKey.size + state.freeBooks.length + bookless); | reserveBooks(state, state.booksByKey.size + state.freeBooks.length + bookless); -> ;',
+    'a ladder that is missing is made with the book of its first order',
+  ],
+  [
+    'engine/rules/catalog.ts | reserveBooks(state, state.booksByKey.size + state.freeBooks.length + bookless); | + -> - (2)',
+    'a ladder that is missing is made with the book of its first order',
+  ],
+  [
+    'engine/rules/catalog.ts | if (closesAtMs !== Number.POSITIVE_INFINITY && open.length > 0) { | && -> ||',
+    'a time that closes no market closes nothing',
+  ],
+  [
+    'engine/rules/catalog.ts | for (const { market } of state.booksByKey.values()) used[market.number] = 1; | used[market.number] = 1; -> ;',
+    'a market with a book is kept for its book, too',
+  ],
+  [
+    'engine/rules/catalog.ts | state.fillModel.forget(number); | state.fillModel.forget(number); -> ;',
+    'what a market with a result displayed fills nothing, and costs memory alone',
+  ],
+  [
+    'engine/rules/catalog.ts | listedGames.delete(game.slug); | listedGames.delete(game.slug); -> ;',
+    'the key is the same text, and costs memory alone',
+  ],
+  ['engine/rules/catalog.ts | quotes: 0, | 0 -> 1', 'read only for whether it has changed'],
+  [
+    'engine/rules/corrections.ts | const left = settledTrades(state, market, false); | false -> true',
+    'the log is asked for corrections that it does not have',
+  ],
+  [
+    'engine/rules/corrections.ts | correction.left = left; | correction.left = left; -> ;',
+    'the same trades are read of the log again',
+  ],
+  [
+    'engine/rules/corrections.ts | correction.left ??= settledTrades(state, state.markets[correction.market]!, true); | ??= -> =',
+    'the same trades are read of the log again, which tells the corrected ones',
+  ],
+  [
+    'engine/rules/corrections.ts | left.sold.delete(account); | left.sold.delete(account); -> ;',
+    'nobody asks again about an account that is done',
+  ],
+  [
+    'engine/rules/corrections.ts | if (byAccount.size === 0) firstRecord = one.place.record; | firstRecord = one.place.record; -> ;',
+    'the whole log has the same resets',
+  ],
+  [
+    'engine/rules/corrections.ts | const mostCents = settled.reduce((sum, { fact }) => sum + PAYOUT_CENTS * fact.contracts, 0); | 0 -> 1',
+    'where the estimate is too high, the exact sum decides',
+  ],
+  [
+    "engine/rules/corrections.ts | const isPlain = outcome === 'yes' || outcome === 'no'; | 'yes' -> 'mutant'",
+    'the log says the same of a trade whose result is looked up there',
+  ],
+  [
+    'engine/rules/corrections.ts | const wholeCents = outcome === side ? PAYOUT_CENTS * contracts : 0; | === -> !==',
+    'the log says the same of a trade whose result is looked up there',
+  ],
+  [
+    'engine/rules/corrections.ts | left.resets ??= records.resetsFrom(left.firstRecord); | ??= -> =',
+    'the same resets are read of the log again',
+  ],
 ]);

@@ -18,4 +18,5 @@ await playFiles(
   'test/engine/records',
   'test/engine/equity',
   'test/engine/history',
+  'test/engine/backtest',
 );

@@ -40,6 +40,13 @@ test('I5: uses of many keys reach the disk together, and wait where it is full',
   t.deepEqual(written, [6250, 1], 'the rest at the stop');
 });
 
+test('I5: the use of a key is written again once the last one is an hour old', (t) => {
+  const { key } = newKey(uuidOf(1), {}, 'cli', NOON_MS);
+  const usedAgo = (ms: number) => isLastUseStale({ ...key, lastUsedAtMs: NOON_MS - ms }, NOON_MS);
+  t.true(isLastUseStale(key, NOON_MS));
+  t.deepEqual([usedAgo(3_599_999), usedAgo(3_600_000)], [false, true]);
+});
+
 test('I5, Q27: a use is on disk after a stop, and the row of its key is not written for it', async (t) => {
   const directory = mkdtempSync(path.join(tmpdir(), 'paperbook-uses-'));
   t.teardown(() => rmSync(directory, { recursive: true }));

@@ -1,5 +1,6 @@
-import { scryptSync } from 'node:crypto';
+import { generateKeyPairSync, scryptSync } from 'node:crypto';
 import test from 'ava';
+import { readOwnToken, signAccessToken } from '../../../api/identity/access-token.ts';
 import { Attempts } from '../../../api/identity/attempts.ts';
 import { networkOf } from '../../../api/identity/network.ts';
 import { hashPassword, matchesPassword } from '../../../api/identity/passwords.ts';
@@ -10,6 +11,7 @@ import {
   REUSE_GRACE_MS,
   refreshSession,
 } from '../../../api/identity/sessions.ts';
+import type { SigningKey } from '../../../api/identity/signing-key.ts';
 import { cheapenHashes, wholeCostOfHashes } from '../cheap-hashes.ts';
 
 const NOW_MS = Date.parse('2026-11-21T05:00:00Z');
@@ -103,4 +105,14 @@ test('I35: sessions end when they are left alone', (t) => {
   t.false(isIdle(session, NOW_MS + 30 * DAY_MS - 1));
   t.true(isIdle(session, NOW_MS + 30 * DAY_MS));
   t.true(isIdle({ ...session, isGuest: true }, NOW_MS + 7 * DAY_MS));
+});
+
+test('I31: an access token is valid for an hour and five seconds, and not at their end', async (t) => {
+  const keys = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  const key = { ...keys, kid: 'one' } as unknown as SigningKey;
+  const { session } = newSession({ userId: 'ann', isGuest: false }, NOW_MS);
+  const token = await signAccessToken(key, 'test', session, null, NOW_MS);
+  const endsAtMs = NOW_MS + 3605 * 1000;
+  t.like(readOwnToken(key, token, endsAtMs - 1), { subject: 'ann', validUntilMs: endsAtMs });
+  t.is(readOwnToken(key, token, endsAtMs), null);
 });

@@ -2,6 +2,7 @@
 import test from 'ava';
 import { WebSocket } from 'ws';
 import { newOrganization } from '../../../api/identity/organizations.ts';
+import { CancelOnDisconnect } from '../../../api/stream/cancel-on-disconnect.ts';
 import { AWAY, CATALOG } from '../../engine/fixtures.ts';
 import { CLIENTS, openStream, type StreamClient } from '../stream-client.ts';
 import { type Api, type Json, startApi } from '../support.ts';
@@ -166,4 +167,25 @@ test('J19: a client that answers no heartbeat is closed with 4408, one that answ
   t.true(answers.filter((message) => 'heartbeat' in message).length >= 2);
   t.is(await reasonOf(api, orderId), 'disconnected');
   t.is(await reasonOf(api, kept), null, 'it sent nothing but pongs');
+});
+
+test('J18, J19: a client is gone at the second heartbeat after the one that began its silence', (t) => {
+  const told: string[] = [];
+  const connection = new CancelOnDisconnect(7, {
+    opened: (number) => void told.push(`opened ${number}`),
+    ended: (number, accounts) => void told.push(`ended ${number} ${[...accounts]}`),
+  });
+  const heartbeats = () => [0, 1, 2].map(() => connection.isSilent());
+  t.deepEqual(heartbeats(), [false, false, true]);
+  connection.alive();
+  t.deepEqual(heartbeats(), [false, false, true]);
+  for (const account of ['a', 'b']) {
+    connection.begun();
+    connection.placing(account);
+  }
+  connection.answered();
+  connection.closed();
+  t.deepEqual(told, ['opened 7', 'ended 7 a,b']);
+  connection.answered();
+  t.deepEqual(told.slice(2), ['ended 7 a,b'], 'the last order may have come to rest meanwhile');
 });

@@ -210,6 +210,19 @@ test('J21: a shard that cannot be asked now is asked again; who has left is sent
   t.deepEqual(unwatched, [ACCOUNT.id]);
 });
 
+test('J21, J23: a subscription that is tried again goes on from the event that it named', async (t) => {
+  const { channels, member, snapshot, watched, askedAgain, asked, watches } = start();
+  const { one, sent } = member();
+  channels.channel(ACCOUNT).begin(one, 8);
+  asked.shift()!.reject(new Unavailable('starting'));
+  await askedAgain();
+  await snapshot(10);
+  await watched([], 10);
+  t.like(watches[0], { from: 10, after: 8 });
+  await watched([9, 10], 10);
+  t.deepEqual(sent.map(shown), ['replayed 9', 'replayed 10']);
+});
+
 test('O40: orders that another node has end, and name it; while none is known they wait', async (t) => {
   const { channels, member, asked, askedAgain, unwatched } = start();
   const { one, sent, ended } = member();
@@ -280,7 +293,7 @@ test('J34: a channel that is left while it starts is not watched afterwards', as
   t.deepEqual(sent, []);
 });
 
-test('J34: many missed events are sent a few at a time, and an interruption ends that', async (t) => {
+test('J34: many missed events are sent a few at a time, and news come after them', async (t) => {
   const { channels, member, snapshot, watched, come } = start();
   const channel = channels.channel(ACCOUNT);
   const { one, sent } = member();
@@ -296,6 +309,25 @@ test('J34: many missed events are sent a few at a time, and an interruption ends
   for (let turn = 0; turn < 20; turn++) await nextTurn();
   t.deepEqual(sent.map(shown).slice(-2), ['replayed 403', 'event 1001 as 1']);
   t.is(sent.length, 401);
+});
+
+test('J15, J34: whoever falls behind amid missed events is sent no more of them, and no news', async (t) => {
+  const { channels, member, snapshot, watched, come } = start();
+  const channel = channels.channel(ACCOUNT);
+  const { one, sent } = member();
+  channel.begin(one, 3);
+  await snapshot(1000);
+  await watched([], 1000);
+  await watched(
+    Array.from({ length: 400 }, (_, at) => at + 4),
+    1000,
+  );
+  channel.pause(one);
+  const before = sent.length;
+  for (let turn = 0; turn < 20; turn++) await nextTurn();
+  come(1001);
+  t.true(before < 400);
+  t.is(sent.length, before);
 });
 
 test('J37: whoever may not see the account any more is sent nothing of it', async (t) => {

@@ -70,6 +70,17 @@ test('J7: every client gets the same numbers, and one who comes later a snapshot
   t.is(changes[0].seq, 3);
 });
 
+test('J7: a server that starts after another has another epoch', async (t) => {
+  const epochs = new Set<number>();
+  for (let starts = 0; starts < 2; starts++) {
+    const api = await startApi(t, { catalog: CATALOG });
+    const client = await openStream(t, api.port, { token: api.token });
+    await client.ask({ op: 'subscribe', channels: ['games'] });
+    epochs.add((await client.next()).epoch);
+  }
+  t.is(epochs.size, 2);
+});
+
 test('J11: a change that no venue has announced is seen all the same', async (t) => {
   const api = await startApi(t, { catalog: CATALOG });
   const client = await openStream(t, api.port, { token: api.token });

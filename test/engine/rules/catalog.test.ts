@@ -418,6 +418,34 @@ test('K59: what is dropped with an open trade, or without a result, keeps its de
   );
 });
 
+test('K59: what no market of venue_a lists has no result, and keeps its description', (t) => {
+  const entry = CATALOG.instruments.find(({ id }) => id === ROUTED)!;
+  const listings = entry.listings.filter(({ venue }) => venue !== 'venue_a');
+  t.true(listings.length > 0);
+  const engine = engineWith({ ...CATALOG, instruments: [{ ...entry, listings }] });
+  engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments: [] } });
+  t.false(engine.state().instruments[CATALOG.instrumentIds.indexOf(ROUTED)]!.isPast);
+});
+
+test('K59, T129: what is listed again after its result closes its markets by its new time alone', (t) => {
+  const entry = CATALOG.instruments.find(({ id }) => id === ROUTED)!;
+  const closing = (ms: number) => ({ ...entry, closesAt: new Date(ms).toISOString() });
+  const engine = engineWith({ ...CATALOG, instruments: [closing(NOON_MS - 1)] });
+  const list = (instruments: Catalog['instruments']) =>
+    engine.command({ kind: 'catalog', atMs: NOON_MS, catalog: { ...CATALOG, instruments } });
+  const pays = { outcome: 'yes', yesPayoutCents: 100, noPayoutCents: 0 } as const;
+  engine.tick({ kind: 'result', atMs: NOON_MS, source: 0, market: T2, ...pays });
+  list([]);
+  t.true(engine.state().instruments[CATALOG.instrumentIds.indexOf(ROUTED)]!.isPast);
+  const others = entry.listings.filter(({ venue }) => venue === 'venue_b');
+  // T1 has no result, so that its description stays.
+  const listings = [{ ...entry.listings[0]!, venueMarketId: 'T1' }, ...others];
+  list([{ ...closing(NOON_MS + 1000), listings }]);
+  list([]);
+  const market = CATALOG.marketNames.indexOf(`venue_b/${others[0]!.venueMarketId}`);
+  t.is(engine.state().markets[market]!.closesAtMs, NOON_MS + 1000);
+});
+
 test('K61: a market that is over and in no list keeps its result alone, in columns', (t) => {
   const engine = engineWith(CATALOG);
   const pays = { outcome: 'scalar', yesPayoutCents: 64, noPayoutCents: 36 } as const;

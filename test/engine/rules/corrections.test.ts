@@ -196,6 +196,52 @@ scenarioTest(
   },
 );
 
+scenarioTest(
+  'S24: a sale before a first result of yes or no keeps its cents, however few',
+  (t, createScenario) => {
+    for (const [bid, contracts] of [
+      [42, 4],
+      [1, 1],
+    ] as const) {
+      for (const [first, then] of [
+        [YES, NO],
+        [NO, YES],
+      ] as const) {
+        const scenario = createScenario({ fillModel: 'book_depth' });
+        scenario.book(WIN, [[bid, contracts]], [[43, 10]]);
+        const tradeId = tradeIn(scenario.buy(10));
+        scenario.sell(tradeId, { timeInForce: 'ioc', limitPriceCents: bid });
+        const withSale = 10_000_000 - 430 + bid * contracts;
+        settle(scenario, first);
+        for (const [at, result] of [then, first].entries()) {
+          t.is(settle(scenario, result, at + 1).correctedTrades, 1);
+          const wonCents = result === YES ? 100 * (10 - contracts) : 0;
+          t.is(balanceOf(scenario), (withSale + wonCents) / 100);
+        }
+      }
+    }
+  },
+);
+
+scenarioTest(
+  'S23: a trade of the moment of a reset is of the new run, though its result has an earlier time',
+  (t, createScenario) => {
+    const scenario = createScenario();
+    const { engine, nowMs: atMs } = scenario;
+    engine.command({ kind: 'switches', atMs, venueData: true, selfReset: true } as never);
+    scenario.quote(TOTAL, 41, 43);
+    scenario.sell(tradeIn(scenario.buy(10, { instrumentId: null, ticker: 'TOTAL' })));
+    t.true(engine.command({ kind: 'reset', atMs, account: ALICE }).ok);
+    scenario.quote(WIN, 41, 43);
+    scenario.buy(10);
+    scenario.nowMs -= HOUR_MS;
+    engine.command({ kind: 'clock', atMs, toMs: scenario.nowMs });
+    settle(scenario, YES);
+    t.is(settle(scenario, NO, 1).correctedTrades, 1);
+    t.is(balanceOf(scenario), BOUGHT_DOLLARS);
+  },
+);
+
 const BOUNDS = { quoteMaxAgeMs: 15_000, routingBandCents: 10, fillModel: 'top_of_book' } as const;
 const ACCOUNTS = Array.from({ length: 9 }, (_, at) => `019ca8d0-0000-7000-8000-00000000000${at}`);
 
@@ -272,6 +318,49 @@ for (const [when, stop] of Object.entries({
     t.true(sliced.state().pendingSettlements.isEmpty);
   });
 }
+
+test('S15, S22: a slice corrects as many trades as it may settle, and no more', (t) => {
+  const engine = traded(2);
+  for (let slice = 0; slice < ACCOUNTS.length; slice++) engine.settleSlice();
+  engine.command(correctionOf(WIN, NO, 1));
+  const counts = [correctionsIn(engine).length];
+  while (counts.at(-1)! < ACCOUNTS.length && counts.length < ACCOUNTS.length) {
+    engine.settleSlice();
+    counts.push(correctionsIn(engine).length);
+  }
+  t.deepEqual(counts, [2, 4, 6, 8, 9]);
+});
+
+test('S22, S23: a reset between two slices of a settlement, of one moment, ends the run of what it follows', (t) => {
+  const engine = traded(2);
+  const account = ACCOUNTS[0]!;
+  engine.command({ kind: 'switches', atMs: NOON_MS, venueData: true, selfReset: true });
+  t.true(engine.command({ kind: 'reset', atMs: NOON_MS, account }).ok);
+  for (let slice = 0; slice < ACCOUNTS.length; slice++) engine.settleSlice();
+  engine.command(correctionOf(WIN, NO, 1));
+  for (let slice = 0; slice < ACCOUNTS.length; slice++) engine.settleSlice();
+  const changed = correctionsIn(engine).map(({ account: of, cashCents }) => [of, cashCents]);
+  const [[, ofOthers]] = changed.filter(([of]) => of !== account) as [[string, number]];
+  t.true(ofOthers < 0);
+  const wanted = ACCOUNTS.map((of) => [of, of === account ? 0 : ofOthers]);
+  t.deepEqual(changed.sort(), wanted);
+});
+
+test('M11, S25: a correction is taken up to the last cent that can be counted', (t) => {
+  const [account] = ACCOUNTS as [string];
+  const gainOf = () => {
+    const engine = traded(Number.POSITIVE_INFINITY, VALUE);
+    engine.command(correctionOf(WIN, YES, 1));
+    return correctionsIn(engine)[0]!.changedByCents;
+  };
+  const gainCents = gainOf();
+  for (const lackCents of [0, 1]) {
+    const engine = traded(Number.POSITIVE_INFINITY, VALUE);
+    const amountCents = engine.roomCents(account) - gainCents + lackCents;
+    t.true(engine.command({ kind: 'adjust', atMs: NOON_MS, account, amountCents }).ok);
+    t.is(engine.command(correctionOf(WIN, YES, 1)).ok, lackCents === 0);
+  }
+});
 
 test('S25: a correction that could not be counted is refused, and changes nothing', (t) => {
   const engine = traded(Number.POSITIVE_INFINITY, NO);

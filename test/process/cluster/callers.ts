@@ -152,6 +152,7 @@ export class ClusterCaller {
     const ofFills = new Set(events.map(({ order }) => order?.tradeId));
     const unknown = made.filter((id) => !wanted.has(id) && !ofFills.has(id));
     this.#checkEnds(events);
+    this.#checkTerms(events);
     await this.#checkTold(events);
     if (missing.length > 0) this.#breach(`${missing.length} orders are gone: ${missing[0]}`);
     if (unknown.length > 0) this.#breach(`nobody sent ${unknown.join()}`);
@@ -167,6 +168,18 @@ export class ClusterCaller {
     }
     const rests = [...this.#canceled].filter((id) => !ended.has(id));
     if (rests.length > 0) this.#breach(`${rests.length} canceled orders rest: ${rests[0]}`);
+  }
+
+  /** Each event of an acknowledged order or trade has the terms that were sent. */
+  #checkTerms(events: readonly Json[]): void {
+    const bodies = new Map([...this.acknowledged.values()].map(({ id, body }) => [id, body]));
+    for (const { order, trade } of events) {
+      const made: Json = order ?? trade;
+      const body = bodies.get(made?.orderId ?? made?.tradeId);
+      if (body === undefined) continue;
+      const [sent, has] = [show(termsSent(body)), show(termsOf(made))];
+      if (sent !== has) this.#breach(`${body.idempotencyKey} was sent as ${sent}, and is ${has}`);
+    }
   }
 
   /** The stream has told each event from its first one on, once and in order. */
@@ -374,6 +387,16 @@ function idOf(answer: Json): string | null {
 function idsOf({ type, order, trade }: Json): string[] {
   if (type === 'order_placed') return [order.orderId];
   return type === 'trade_opened' ? [trade.tradeId] : [];
+}
+
+/** The terms of an order as a caller sends them, under the names of those that are read. */
+function termsSent({ instrumentId, side, count, limitPriceCents = null }: Json): Json {
+  return { instrumentId, instrumentSide: side, contracts: count, limitCents: limitPriceCents };
+}
+
+/** The terms of an order or a trade; a trade was made by an order without a limit. */
+function termsOf({ instrumentId, instrumentSide, contracts, limitCents = null }: Json): Json {
+  return { instrumentId, instrumentSide, contracts, limitCents };
 }
 
 const show = (answer: unknown): string => JSON.stringify(answer).slice(0, 300);

@@ -51,6 +51,8 @@ const OF_ORDERS = {
   'an order is there twice': [/shows \S+ twice/, /an order is there twice/],
   'there is an order that nobody sent': [/nobody sent stranger/],
   'a key has another order': [/key\S* was \S+, and is now again/],
+  'an order is for more contracts': [/"contracts":1,.*and is .*"contracts":2/],
+  'a trade is of the other side': [/was sent as .*, and is .*"instrumentSide"/],
   'nodes read what was before': [/node \d reads without \d+ acknowledged orders/],
   'a node has fewer events than it told': [/node 1 goes back/],
   'a node does not know an order': [/node \d does not know/],
@@ -74,7 +76,8 @@ type Orders = {
 function ordersUnder(lie: keyof typeof OF_ORDERS): Orders {
   const keys = new Map<string, Json>();
   const events: Json[] = [];
-  const resting = new Set<string>();
+  /** By their ids, as events show them. */
+  const resting = new Map<string, Json>();
   const told: ((eventId: string) => void)[] = [];
   const happened = (event: Json): void => {
     const eventId = String(events.length);
@@ -86,13 +89,14 @@ function ordersUnder(lie: keyof typeof OF_ORDERS): Orders {
   };
   const canceled = new Set<string>();
   const cancelAll = (): Json => {
-    const ended = [...resting];
+    const ended = [...resting.keys()];
     if (lie === 'a canceled order rests') ended.pop();
     for (const orderId of ended) {
+      const order = resting.get(orderId);
       resting.delete(orderId);
-      happened({ type: 'order_canceled', order: { orderId } });
+      happened({ type: 'order_canceled', order });
       if (lie !== 'an order goes on after its end') continue;
-      happened({ type: 'order_part_filled', order: { orderId } });
+      happened({ type: 'order_part_filled', order });
     }
     if (lie === 'a cancel ends what has ended') ended.push(...canceled);
     for (const orderId of ended) canceled.add(orderId);
@@ -101,12 +105,18 @@ function ordersUnder(lie: keyof typeof OF_ORDERS): Orders {
   const took = (body: Json): Json => {
     const id = `id-${keys.size}`;
     const isResting = body.type === 'limit';
+    const terms = {
+      instrumentId: body.instrumentId,
+      instrumentSide: lie === 'a trade is of the other side' && !isResting ? 'other' : body.side,
+      contracts: lie === 'an order is for more contracts' ? body.count + 1 : body.count,
+    };
+    const order = { ...terms, orderId: id, status: 'resting', limitCents: body.limitPriceCents };
     const answer = isResting
-      ? { order: { orderId: id, status: 'resting' }, trade: null }
-      : { order: null, trade: { tradeId: id } };
+      ? { order, trade: null }
+      : { order: null, trade: { ...terms, tradeId: id } };
     keys.set(body.idempotencyKey, answer);
     if (lie === 'an order is lost' && keys.size === 3) return answer;
-    if (isResting) resting.add(id);
+    if (isResting) resting.set(id, order);
     happened({ ...answer, type: isResting ? 'order_placed' : 'trade_opened' });
     if (lie === 'an order is there twice' && keys.size === 3) happened(events.at(-1)!);
     if (lie === 'there is an order that nobody sent' && keys.size === 3) {
@@ -125,7 +135,7 @@ function ordersUnder(lie: keyof typeof OF_ORDERS): Orders {
       return { body: isOther ? { order: { orderId: 'again' }, trade: null } : known };
     }
     if (url.searchParams.get('status') === 'resting') {
-      return { body: { orders: [...resting].map((orderId) => ({ orderId })) } };
+      return { body: { orders: [...resting.values()] } };
     }
     if (url.pathname.endsWith('/receipt')) {
       if (isLiar && lie === 'a receipt is unknown') return refused(404, 'trade_not_found');

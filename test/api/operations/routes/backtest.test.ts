@@ -5,7 +5,7 @@ import path from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import test from 'ava';
 import { readAdminToken } from '../../../../api/identity/admin-token.ts';
-import { newKey } from '../../../../api/identity/keys.ts';
+import { newKey, type Scope } from '../../../../api/identity/keys.ts';
 import { newUser } from '../../../../api/identity/users.ts';
 import type { BacktestBody } from '../../../../api/schemas/backtest.ts';
 import { longTest } from '../../../long-test.ts';
@@ -20,7 +20,9 @@ const SILENT = { info() {}, warn() {}, error() {} };
 type Played = {
   day: Day;
   directory: string;
-  ask(body: unknown, status?: number): Promise<Json>;
+  ask(body: unknown, status?: number, token?: string): Promise<Json>;
+  /** The token of a key with these scopes. */
+  tokenOf(scopes: Scope[]): Promise<string>;
   /** How many instruments are listed. */
   listed(): Promise<number>;
   /** Turns venue data on or off. */
@@ -59,12 +61,16 @@ async function play(t: Ending): Promise<Played> {
   await admin('POST', '/admin/playback', day.lines.map((line) => JSON.stringify(line)).join('\n'));
   const user = newUser({ email: 'a@example.com', plan: 'basic' }, 1);
   await paperbook.identity.addUser(user);
-  const { key, token } = newKey(user.id, {}, 'cli', Date.now());
-  await paperbook.identity.putKey(key);
-  const ask = async (body: unknown, status = 200) => {
+  const tokenOf = async (scopes: Scope[]) => {
+    const { key, token } = newKey(user.id, { scopes }, 'cli', Date.now());
+    await paperbook.identity.putKey(key);
+    return token;
+  };
+  const token = await tokenOf(['markets:read']);
+  const ask = async (body: unknown, status = 200, by = token) => {
     const answer = await fetch(`${paperbook.baseUrl}/backtest`, {
       method: 'POST',
-      headers: { authorization: `Bearer ${token}` },
+      headers: { authorization: `Bearer ${by}` },
       body: JSON.stringify(body),
     });
     const json = (await answer.json()) as Json;
@@ -77,7 +83,7 @@ async function play(t: Ending): Promise<Played> {
     return ((await answer.json()) as Json).instruments.length;
   };
   const show = (on: boolean) => admin('PUT', '/admin/venue-data', JSON.stringify({ on }));
-  return { day, directory, ask, listed, show };
+  return { day, directory, ask, tokenOf, listed, show };
 }
 
 const ALL = { markets: {}, stake: { contracts: 10 } };
@@ -321,4 +327,12 @@ test('Z13: what no rule can mean is 400, and names the field', async (t) => {
   ] as const) {
     t.regex((await ask(body, 400)).error.message, message);
   }
+});
+
+test('Z1, I4: a backtest needs markets:read, and no other scope', async (t) => {
+  const { ask, tokenOf } = lit;
+  const body = { ...ALL, rule: { side: 'yes' } };
+  const others = await tokenOf(['records:read', 'portfolio:read']);
+  t.is((await ask(body, 403, others)).error.code, 'insufficient_scope');
+  t.is((await ask(body)).mode, 'paper', 'the key of the other tests has that scope alone');
 });
