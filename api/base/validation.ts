@@ -101,6 +101,20 @@ export function valueReader<T extends TSchema>(
  * calls the text by its `noun`.
  */
 export function parseObject(text: string, noun: string): object {
+  const { object, repeated } = objectIn(text, noun);
+  if (repeated !== null) throw givenTwice(repeated);
+  return object;
+}
+
+/** The same of a file or an option: each message begins with its name. */
+export function parseNamedObject(text: string, name: string): object {
+  const { object, repeated } = objectIn(text, name);
+  if (repeated !== null) throw invalidRequest(`${name}: ${givenTwice(repeated).message}`);
+  return object;
+}
+
+/** `repeated`: a key that occurs twice in one object; null: none does. */
+function objectIn(text: string, noun: string): { object: object; repeated: string | null } {
   let value: unknown;
   try {
     value = parseJson(text);
@@ -108,9 +122,7 @@ export function parseObject(text: string, noun: string): object {
     throw invalidRequest(`${noun} ${jsonProblem(error)}`);
   }
   const object = asObject(value, noun);
-  const repeated = repeatedKey(text, object);
-  if (repeated !== null) throw givenTwice(repeated);
-  return object;
+  return { object, repeated: repeatedKey(text, object) };
 }
 
 /** The refusal of an object in which a key occurs twice. */

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import type { Account, EquityPoint, Realism } from 'paperbook/client';
 import { PRESETS } from '../../engine/rules/realism.ts';
-import { parseObject } from '../base/validation.ts';
+import { parseNamedObject } from '../base/validation.ts';
 import type { RealismChange } from '../schemas/realism.ts';
 import {
   type AccountFlags,
@@ -92,7 +92,7 @@ function realismIn(choice: string): RealismChange {
   const about = `--realism is ${Object.keys(PRESETS).join(', ')}, or JSON such as {"fees":"venue"}`;
   if (!choice.trimStart().startsWith('{')) throw new UsageError(`${about}, not ${choice}`);
   try {
-    return parseObject(choice, '--realism') as RealismChange;
+    return parseNamedObject(choice, '--realism') as RealismChange;
   } catch (error) {
     throw new UsageError((error as Error).message);
   }

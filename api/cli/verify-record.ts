@@ -6,7 +6,7 @@ import type { Command } from 'commander';
 import type { SignedReceipt } from 'paperbook/client';
 import { boundedText, readProblem } from '../../engine/base/bounded-json.ts';
 import { signedProblem } from '../../engine/records/track-record/track-record-signature.ts';
-import { createAjv, parseObject } from '../base/validation.ts';
+import { createAjv, parseNamedObject } from '../base/validation.ts';
 import { ReceiptAnswer } from '../schemas/receipts.ts';
 import { receiptText } from './receipt-text.ts';
 import { show } from './table.ts';
@@ -79,7 +79,7 @@ async function objectIn(file: string): Promise<object> {
     throw new Error(`${file} ${readProblem(error)}`);
   });
   try {
-    return parseObject(text, file);
+    return parseNamedObject(text, file);
   } catch (error) {
     throw new Error((error as Error).message);
   }

@@ -246,6 +246,9 @@ test.serial(
     );
     t.like((await json('account', '--realism', 'simple')).realism, { fees: 'none' });
     t.regex(await fails('account', '--realism', '{"fees":"all"}'), /realism\.fees must be one of/);
+    const twice = await command(['account', '--realism', '{"fees":"none","fees":"venue"}']);
+    t.is(twice.code, 2);
+    t.regex(twice.stderr, /--realism: field "fees" is given twice/);
     for (const wrong of ['real', '{"fees":']) {
       t.is((await command(['account', '--realism', wrong])).code, 2, wrong);
     }

@@ -189,7 +189,10 @@ export class LiveMarkets {
   }
 
   /** In the order of the markets; null: it has no result. */
-  async outcomes(asker: Uuid, markets: readonly VenueMarket[]): Promise<(Outcome | null)[]> {
+  async outcomes(
+    asker: Uuid,
+    markets: readonly Pick<VenueMarket, 'market'>[],
+  ): Promise<(Outcome | null)[]> {
     if (markets.length === 0) return [];
     const numbers = markets.map(({ market }) => market);
     const query = { kind: 'market_results', atMs: this.#engine.nowMs(), markets: numbers } as const;

@@ -1,9 +1,14 @@
 /**
  * The account: balance, positions, fills, settlements, orders and their places. Rules A209, A210,
- * A224 (api/RULES.md).
+ * A224, A230 (api/RULES.md).
  */
 import { type TUnknown, Type } from '@sinclair/typebox';
-import { START_BALANCE_CENTS } from '../../../engine/base/units.ts';
+import {
+  type Cents,
+  PAYOUT_CENTS,
+  START_BALANCE_CENTS,
+  type Uuid,
+} from '../../../engine/base/units.ts';
 import { NoQuery } from '../../base/common-schemas.ts';
 import type { Caller } from '../../dispatch/access.ts';
 import { keyed, type Route } from '../../dispatch/route.ts';
@@ -186,14 +191,15 @@ function positionRoutes(context: PortfolioContext, reads: Reads): Route<Caller>[
     reads({
       path: '/v2/portfolio/settlements',
       read: windowIn,
-      run: ({ ledger, query }) => {
+      run: async ({ caller, ledger, query }) => {
         const page = pageOf(
           ledger.settlements(),
           ({ market, atMs }) => `${market} ${atMs}`,
           query,
           ({ market, atMs }) => isNamed(context, query, market) && isWithin(query, atMs),
         );
-        const settlements = page.rows.map((one) => settlementView(one, markets));
+        const values = await valuesOf(page.rows, context, caller.user.id);
+        const settlements = page.rows.map((one, nth) => settlementView(one, values[nth]!, markets));
         return { cursor: page.cursor, settlements };
       },
     }),
@@ -394,11 +400,28 @@ function eventPositions(rows: readonly LedgerPosition[], markets: VenueMarkets) 
   }));
 }
 
+/** What a contract of yes was paid, in cents. A void pays cost back, so it has no such value. */
+async function valuesOf(
+  settlements: readonly LedgerSettlement[],
+  { live }: Pick<PortfolioContext, 'live'>,
+  asker: Uuid,
+): Promise<(Cents | null)[]> {
+  const scalars = settlements.filter(({ outcome }) => outcome === 'scalar');
+  const results = await live.outcomes(asker, scalars);
+  const paid = new Map(scalars.map(({ market }, nth) => [market, results[nth]]));
+  return settlements.map(({ outcome, market }) => {
+    if (outcome === 'yes') return PAYOUT_CENTS;
+    if (outcome === 'no') return 0;
+    const result = paid.get(market);
+    // A correction may have come since the settlements were read.
+    return result?.outcome === 'scalar' ? result.yesPayoutCents : null;
+  });
+}
+
 /** A void pays cost back: the venue's word for it is a scalar result. */
-function settlementView(settlement: LedgerSettlement, markets: VenueMarkets) {
+function settlementView(settlement: LedgerSettlement, value: Cents | null, markets: VenueMarkets) {
   const { market, outcome, yes, no, revenueCents, feesCents, atMs } = settlement;
   const isSided = outcome === 'yes' || outcome === 'no';
-  const value = outcome === 'yes' ? 100 : outcome === 'no' ? 0 : null;
   return {
     ...{ ticker: markets.tickerOf(market), exchange_index: 0 },
     event_ticker: eventOf(markets, market),

@@ -124,7 +124,13 @@ test.serial(
     writeFileSync(file, JSON.stringify(answer).replace('"mode":', '"mode":"live","mode":'));
     const twice = await runHere(['verify-record', file]);
     t.is(twice.code, 1);
-    t.regex(twice.stderr, /given twice/);
+    t.true(twice.stderr.includes(`${file}: field "mode" is given twice`), twice.stderr);
+    writeFileSync(file, JSON.stringify(answer));
+    const twoLists = path.join(dir, 'two-lists.json');
+    writeFileSync(twoLists, JSON.stringify(keys.jwks()).replace('{', '{"keys":[],'));
+    const keysTwice = await runHere(['verify-record', file, '--keys', twoLists]);
+    t.is(keysTwice.code, 1);
+    t.true(keysTwice.stderr.includes(`${twoLists}: field "keys" is given twice`), keysTwice.stderr);
     const none = await runHere(['verify-record', path.join(dir, 'none.json')]);
     t.is(none.code, 1);
     t.false(existsSync(path.join(dir, 'none.json')));

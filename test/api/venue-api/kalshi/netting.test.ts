@@ -1,6 +1,15 @@
 /** Netting, reducing, changes and groups of orders, as the venue has them. */
 import test, { type ExecutionContext } from 'ava';
-import { AWAY, type Called, newTrader, order, venueServer as server } from './venue-client.ts';
+import { startWhole } from '../../whole-server.ts';
+import {
+  AWAY,
+  type Called,
+  HOME,
+  newTrader,
+  order,
+  venueServer as server,
+  venueCatalog,
+} from './venue-client.ts';
 
 function isRefused(t: ExecutionContext, called: Called, status: number, code: string): string {
   t.is(called.status, status, JSON.stringify(called.json));
@@ -70,4 +79,28 @@ test.serial('A219: reduce_only takes no more than is held, and nothing is refuse
     400,
     'invalid_order',
   );
+});
+
+test.serial('A230: the value of a settlement is what yes was paid, a void has none', async (t) => {
+  const own = await startWhole(t, { PAPERBOOK_VENUE_API: 'kalshi' }, venueCatalog());
+  const trader = await newTrader(own);
+  for (const ticker of [AWAY, HOME]) {
+    await trader.orders.createOrderV2(order({ ticker, count: '3', client_order_id: ticker }));
+  }
+  const settle = async (market: string, result: string, correct?: true) => {
+    const answer = await fetch(`${own.paperbook.adminUrl}/admin/settlements`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${own.adminToken}` },
+      body: JSON.stringify({ market, result, ...(correct ? { correct } : {}) }),
+    });
+    t.is(answer.status, 200, await answer.text());
+    const { data } = await trader.portfolio.getSettlements(1, undefined, market);
+    const [{ market_result, value, revenue }] = data.settlements as [(typeof data.settlements)[0]];
+    return [market_result, value, revenue];
+  };
+  t.deepEqual(await settle(AWAY, '0.3399'), ['scalar', 33, 99]);
+  t.deepEqual(await settle(HOME, 'void'), ['scalar', null, 129]);
+  t.deepEqual(await settle(HOME, '0.5', true), ['scalar', 50, 150]);
+  t.deepEqual(await settle(HOME, 'no', true), ['no', 0, 0]);
+  t.deepEqual(await settle(HOME, 'void', true), ['scalar', null, 129]);
 });
