@@ -223,7 +223,9 @@ pageTest(
   onDay(async (t, stage) => {
     const { games } = await answered(stage, '/games?limit=1');
     const { instruments } = await answered(stage, `/games/${games[0].id}`);
-    const { page } = await enter(t, stage, 'Bert', { at: `#/market/${instruments[0].id}` });
+    // Only who wins has a result, and it need not come first.
+    const { id } = instruments.find(({ marketType }: Json) => marketType === 'moneyline');
+    const { page } = await enter(t, stage, 'Bert', { at: `#/market/${id}` });
     await page.getByRole('heading', { name: 'Trading has ended' }).waitFor();
     const position = page.getByRole('region', { name: 'Your position' });
     await position.getByRole('link', { name: 'Your trades are in your portfolio' }).waitFor();
