@@ -1,6 +1,6 @@
 /**
  * `paperbook cluster`: the cluster of PAPERBOOK_CLUSTER, as its operator sees and changes it. Rules
- * N117, N136, N165 to N168 (engine/RULES.md).
+ * N117, N136, N146, N165 to N168 (engine/RULES.md).
  */
 import type { Command } from 'commander';
 import {
@@ -74,7 +74,7 @@ export function addClusterCommand(program: Command): void {
     });
   verb(
     'leave [node]',
-    'end the membership of a node that is stopped; left out: of this node',
+    'end the membership of a node, which must be stopped; left out: of this node',
   ).action((named: string | undefined, options: Json) =>
     inCluster(async (etcd, { name, node: self }) => {
       const node = named ?? self;

@@ -8,6 +8,7 @@ import { Problems } from '../../engine/audit/problems.ts';
 import { type Uuid, VENUES } from '../../engine/base/units.ts';
 import { checkLmdbFile } from '../../engine/lmdb/lmdb-file.ts';
 import { readNumbers } from '../identity/catalog-numbers.ts';
+import { CLUSTER_VALUE, INDEX_NAMES } from '../identity/control-format.ts';
 import { ControlDamage, type ControlTable, readingControl } from '../identity/control-table.ts';
 import {
   type CatalogNumbers,
@@ -76,7 +77,7 @@ function auditTables(tables: ControlTables, values: ControlValues): ControlAudit
   const problems = new Problems();
   const found = readTables(tables, problems);
   const numbers = numbersIn(tables, values, problems);
-  values.get('switches');
+  for (const name of ['switches', CLUSTER_VALUE] as const) readValue(name, values, problems);
   const userIds = new Set(found.users.map(({ key }) => key));
   const organizationIds = new Set(found.organizations.map(({ key }) => key));
   checkUsers(found.users, problems);
@@ -106,14 +107,29 @@ function numbersIn(
     return readNumbers(values, names);
   } catch (error) {
     if (!(error instanceof ControlDamage)) throw error;
-    problems.add(error.message);
+    // A damaged piece of them is named with its table.
+    if (!problems.lines().includes(error.message)) problems.add(error.message);
     return null;
+  }
+}
+
+/** No check needs it. */
+function readValue(
+  name: 'switches' | typeof CLUSTER_VALUE,
+  values: ControlValues,
+  problems: Problems,
+): void {
+  try {
+    values.get(name);
+  } catch (error) {
+    if (!(error instanceof ControlDamage)) throw error;
+    problems.add(error.message);
   }
 }
 
 type AuditedRows = ReturnType<typeof readTables>;
 
-/** Reads each table up to the first damaged entry. */
+/** Reads each table but the indexes up to the first damaged entry. Rule D109 (engine/RULES.md). */
 function readTables(tables: ControlTables, problems: Problems) {
   const rows = <T>(table: ControlTable<T>): Rows<T> => {
     const read: { key: string; value: T }[] = [];
@@ -125,9 +141,7 @@ function readTables(tables: ControlTables, problems: Problems) {
     }
     return read;
   };
-  rows(tables.requests);
-  rows(tables.keyUses);
-  return {
+  const found = {
     users: rows(tables.users),
     keys: rows(tables.keys),
     venueKeys: rows(tables.venueKeys),
@@ -136,7 +150,13 @@ function readTables(tables: ControlTables, problems: Problems) {
     sessions: rows(tables.sessions),
     passwords: rows(tables.passwords),
     subjects: rows(tables.subjects),
+    venueApiKeys: rows(tables.venueApiKeys),
   };
+  const readElsewhere = new Set<string>([...Object.keys(found), ...INDEX_NAMES]);
+  for (const table of Object.values<ControlTable<unknown>>(tables)) {
+    if (!readElsewhere.has(table.name)) rows(table);
+  }
+  return found;
 }
 
 function checkUsers(users: Rows<User>, problems: Problems): void {
@@ -192,6 +212,7 @@ function checkReferences(
     problems.check(userIds.has(userId), row, `its user ${userId} is missing`);
   };
   for (const { key, value } of found.venueKeys) checkUser(`venueKeys ${key}`, value.userId);
+  for (const { key, value } of found.venueApiKeys) checkUser(`venueApiKeys ${key}`, value.userId);
   for (const { key } of found.passwords) checkUser(`passwords ${key}`, key);
   for (const { key, value } of found.subjects) checkUser(`subjects ${key}`, value);
   for (const { key, value } of found.sessions) {

@@ -1,12 +1,14 @@
 /**
  * Checks a whole data directory, with or without a running server: every shard, then the control
- * store, then whether they agree. Rules D14, D16, D97, D98, T237 (engine/RULES.md).
+ * store, then whether they agree. Rules D14, D16, D97, D98, D106, T237 (engine/RULES.md).
  */
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { Problems } from '../../engine/audit/problems.ts';
 import { historyProblems } from '../../engine/history/verify.ts';
+import { LogDamage } from '../../engine/log/log-format.ts';
+import { segmentName, segmentsIn } from '../../engine/log/segment-file.ts';
 import { logIn } from '../../engine/shard/store/shard-log.ts';
 import { TakenSizes } from '../../engine/verify/taken-sizes.ts';
 import type { ShardVerification } from '../../engine/verify/verify.ts';
@@ -71,6 +73,10 @@ export async function verifyDataDir(
     checkNumbers({ shard, found }, control.found, across);
     const had = reached?.[shard] ?? 0;
     if (found === null || found.facts >= had || found.problems.length > 0) continue;
+    if (segmentsIn(logIn(shardPath(dataDir, shard))).length === 0) {
+      across.add(`shard-${shard}: log: ${LogDamage.missing(segmentName(0)).message}`);
+      continue;
+    }
     across.add(
       `shard-${shard}: ends with fact ${found.facts}, and the directory had its fact ${had}: it is of ` +
         'an older copy',

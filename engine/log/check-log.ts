@@ -1,4 +1,4 @@
-/** Reads every byte of a log and names each problem. Rules D16, D21 (engine/RULES.md). */
+/** Reads every byte of a log and names each problem. Rules D16, D21, D106 (engine/RULES.md). */
 import { closeSync, openSync, readSync } from 'node:fs';
 import path from 'node:path';
 import {
@@ -6,31 +6,36 @@ import {
   type LogIdentity,
   LogMismatch,
   type LogPosition,
+  offsetOf,
   positionOf,
   SEGMENT_HEADER_BYTES,
   type StoredRecord,
+  segmentOf,
 } from './log-format.ts';
 import { RESERVE_NAME } from './reserve.ts';
 import { SegmentFile, segmentName, segmentsIn } from './segment-file.ts';
 
 /**
- * The first problem of each file. A running server may lengthen the log during the check; this is
- * no problem.
+ * The first problem of each segment. A running server may lengthen the log during the check; this
+ * is no problem.
  *
+ * @param reaches the log had everything before this place; 0: nobody knows
  * @param each gets every whole record with its place; all of them are on disk once this returns
  */
 export function logProblems(
   directory: string,
   identity: LogIdentity,
+  reaches: LogPosition | 0,
   each: EachRecord | null = null,
 ): (LogDamage | LogMismatch)[] {
   const segments = segmentsIn(directory);
   const there = new Set(segments);
   const problems: (LogDamage | LogMismatch)[] = [];
   let start: Start | null = { number: 1, landmark: 0 };
-  for (let segment = 0; segment <= (segments.at(-1) ?? -1); segment++) {
+  const last = Math.max(segments.at(-1) ?? -1, lastBefore(reaches));
+  for (let segment = 0; segment <= last; segment++) {
     try {
-      if (!there.has(segment)) throw new LogDamage(segmentName(segment), 0, 'it is missing');
+      if (!there.has(segment)) throw LogDamage.missing(segmentName(segment));
       start = endOf({ directory, segment, identity }, start, there.has(segment + 1), each);
     } catch (error) {
       if (!(error instanceof LogDamage || error instanceof LogMismatch)) throw error;
@@ -38,7 +43,15 @@ export function logProblems(
       start = null;
     }
   }
-  return [...problems, ...reserveProblems(directory)];
+  return problems;
+}
+
+/** The last segment that a log has once it reaches a place; -1: none. */
+function lastBefore(reaches: LogPosition | 0): number {
+  if (reaches === 0) return -1;
+  const segment = segmentOf(reaches);
+  // A next segment begins with its first record.
+  return segment > 0 && offsetOf(reaches) === SEGMENT_HEADER_BYTES ? segment - 1 : segment;
 }
 
 export type EachRecord = (record: StoredRecord, position: LogPosition) => void;
@@ -85,23 +98,23 @@ function endOf(
 
 const ZEROS = Buffer.alloc(2 ** 16);
 
-/** The reserved space contains only zeros. */
-function reserveProblems(directory: string): LogDamage[] {
+/** The reserved space contains only zeros. Null: it does, or there is none. */
+export function reserveProblem(directory: string): LogDamage | null {
   let fd: number;
   try {
     fd = openSync(path.join(directory, RESERVE_NAME), 'r');
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
     throw error;
   }
   try {
     const bytes = Buffer.alloc(ZEROS.length);
     for (let at = 0; ; ) {
       const read = readSync(fd, bytes, 0, bytes.length, at);
-      if (read === 0) return [];
+      if (read === 0) return null;
       if (bytes.compare(ZEROS, 0, read, 0, read) !== 0) {
         const wrong = bytes.findIndex((byte) => byte !== 0);
-        return [new LogDamage(RESERVE_NAME, at + wrong, 'it is not zeros')];
+        return new LogDamage(RESERVE_NAME, at + wrong, 'it is not zeros');
       }
       at += read;
     }

@@ -39,16 +39,26 @@ export type LogIdentity = {
   earlierFingerprints?: readonly number[];
 };
 
-/** The log is damaged: `file` is the damaged file and `offset` the start of the damage. */
+/**
+ * The log is damaged: `file` is the damaged file and `offset` the start of the damage. Rule D106
+ * (engine/RULES.md).
+ */
 export class LogDamage extends Error {
   readonly file: string;
   readonly offset: number;
 
-  constructor(file: string, offset: number, problem: string) {
-    super(`${file} is damaged at byte ${offset}: ${problem}`);
+  /** `problem`: null if there is no such file. */
+  constructor(file: string, offset: number, problem: string | null) {
+    super(
+      problem === null ? `${file} is missing` : `${file} is damaged at byte ${offset}: ${problem}`,
+    );
     this.name = 'LogDamage';
     this.file = file;
     this.offset = offset;
+  }
+
+  static missing(file: string): LogDamage {
+    return new LogDamage(file, 0, null);
   }
 }
 

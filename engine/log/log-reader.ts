@@ -5,7 +5,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { invariant } from '../base/invariant.ts';
-import { type EachRecord, logProblems } from './check-log.ts';
+import { type EachRecord, logProblems, reserveProblem } from './check-log.ts';
 import {
   LogDamage,
   type LogIdentity,
@@ -183,10 +183,19 @@ export class LogReader {
   /**
    * The problems of the log: every header and record is read.
    *
+   * @param reaches the log had everything before this place; 0: nobody knows
    * @param each gets every whole record, which is on disk once this returns
    */
-  problems(each: EachRecord | null = null): (LogDamage | LogMismatch)[] {
-    return logProblems(this.#directory, this.#options, each);
+  problems(
+    reaches: LogPosition | 0 = 0,
+    each: EachRecord | null = null,
+  ): (LogDamage | LogMismatch)[] {
+    return logProblems(this.#directory, this.#options, reaches, each);
+  }
+
+  /** That of the space held back, which no record is read from; null: it has none. */
+  reserveProblem(): LogDamage | null {
+    return reserveProblem(this.#directory);
   }
 
   close(): void {
@@ -310,7 +319,7 @@ export class LogReader {
       // A writer may have begun it since the first look.
       file = openSegment(this.#directory, segment, this.#options);
     }
-    if (file === null) throw new LogDamage(segmentName(segment), 0, 'it is missing');
+    if (file === null) throw LogDamage.missing(segmentName(segment));
     if (this.#files.size >= OPEN_FILES_MAX) this.#closeOldest();
     this.#files.set(segment, file);
     this.#last = Math.max(this.#last, segment);

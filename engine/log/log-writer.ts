@@ -82,7 +82,7 @@ export class LogWriter {
     const segments = segmentsIn(directory);
     const closedBytes = checkChain(directory, segments, options);
     if (segments.length === 0) {
-      if ((options.reaches ?? 0) > 0) throw new LogDamage(segmentName(0), 0, 'it is missing');
+      if ((options.reaches ?? 0) > 0) throw LogDamage.missing(segmentName(0));
       try {
         startSegment(directory, options, { segment: 0, firstNumber: 1, landmark: 0 });
       } catch (error) {

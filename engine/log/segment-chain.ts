@@ -23,7 +23,7 @@ export function checkChain(
   let before = 0;
   let closedBytes = 0;
   for (const [at, segment] of segments.entries()) {
-    if (segment !== at) throw new LogDamage(segmentName(at), 0, 'it is missing');
+    if (segment !== at) throw LogDamage.missing(segmentName(at));
     const file = new SegmentFile(directory, segment, identity, 'r');
     if (at < segments.length - 1) closedBytes += file.size();
     file.close();

@@ -1,6 +1,6 @@
 /**
  * The log of control data, on the thread that has these data: who leads it, its records, and what
- * the other nodes have of it. Rules N130 to N135, N142, N166 (engine/RULES.md).
+ * the other nodes have of it. Rules N130 to N135, N142, N147, N166 (engine/RULES.md).
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../threads/logger.ts';
@@ -61,6 +61,8 @@ export class ControlReplica {
   #notLeader = new NotLeader(null, SUBJECT);
   #presence: NodePresence | null = null;
   #problem: string | null = null;
+  /** Why the log cannot be followed, as it was logged; null: it can. */
+  #logged: string | null = null;
   #isClosed = false;
 
   constructor(options: ControlReplicaOptions) {
@@ -185,7 +187,10 @@ export class ControlReplica {
         if (await replica.follow((record) => this.#take(record))) await this.#leadUntilDeposed();
       } catch (error) {
         this.#problem = (error as Error).message;
-        log.error({ error: this.#problem }, 'the control log cannot be followed; trying again');
+        if (this.#problem !== this.#logged) {
+          log.error({ error: this.#problem }, 'the control log cannot be followed; trying again');
+        }
+        this.#logged = this.#problem;
         // Nobody shall wait for a node that cannot apply what it gets.
         await this.#presence.end();
         this.#presence = null;
@@ -220,6 +225,7 @@ export class ControlReplica {
     };
     this.#lead = { last: target.last(), end };
     this.#problem = null;
+    this.#logged = null;
     log.info({ node: settings.node }, 'this node leads the control log');
     this.#ready.resolve();
     target.leads();
@@ -281,6 +287,7 @@ export class ControlReplica {
     const other = leader?.node === this.#options.settings.node ? null : (leader?.address ?? null);
     if (other !== this.#notLeader.leader) this.#notLeader = new NotLeader(other, SUBJECT);
     this.#problem = problem;
+    if (isCaughtUp) this.#logged = null;
     if (isCaughtUp && other !== null) this.#ready.resolve();
   }
 }

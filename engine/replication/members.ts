@@ -1,9 +1,10 @@
 /**
  * The members of a cluster, which etcd keeps the records for, and what each of them has of each
- * log on its own disk. Rules N160, N163, N165 (engine/RULES.md).
+ * log on its own disk. Rules N146, N160, N163, N165 (engine/RULES.md).
  */
 import type { Compare, EtcdClient, KeyValue, Operation } from './etcd-client.ts';
 import { type Members, membersKey, membersText, readMembers, sameMembers } from './member-list.ts';
+import { presenceKey } from './node-presence.ts';
 import { type ClusterNode, type LogKeys, logKeys, logsOf } from './shard-replica.ts';
 
 /** By the name of the node: the number of the last fact of a log that its own disk has for certain. */
@@ -30,7 +31,7 @@ export async function addMember(
 
 /**
  * Ends the membership of a node: records that it lacks may be deleted from etcd. Throws an error if it
- * is no member or leads a log, and `EtcdFailure`.
+ * is no member, leads a log or runs, and `EtcdFailure`.
  */
 export async function removeMember(
   etcd: EtcdClient,
@@ -40,12 +41,13 @@ export async function removeMember(
 ): Promise<void> {
   const logs = logsOf(shards);
   const leaders = logs.map((log) => logKeys(cluster, log).leader);
+  const presence = presenceKey(cluster, node);
   await changeMembers(etcd, cluster, async (members) => {
     if (!members.has(node)) throw new Error(`the cluster ${cluster} has no node ${node}`);
-    const found = await etcd.read(leaders.map((range) => ({ range })));
-    const compares = leaders.map((key, nth) => {
+    const found = await etcd.read([...leaders, presence].map((range) => ({ range })));
+    const compares: Compare[] = leaders.map((key, nth) => {
       const [at] = found[nth] ?? [];
-      if (at === undefined) return { key, isAbsent: true as const };
+      if (at === undefined) return { key, isAbsent: true };
       if ((JSON.parse(at.value.toString()) as ClusterNode).node !== node) {
         return { key, createRevision: at.createRevision };
       }
@@ -54,6 +56,13 @@ export async function removeMember(
           'or move the lead by paperbook cluster move',
       );
     });
+    if (found.at(-1)?.length !== 0) {
+      throw new Error(
+        `${node} runs: stop it, and run this again. A node that was killed counts as one that runs ` +
+          'for one lease',
+      );
+    }
+    compares.push({ key: presence, isAbsent: true });
     const left = new Map([...members].filter(([name]) => name !== node));
     return { members: left, compares, also: hasOf(cluster, node, shards) };
   });

@@ -30,6 +30,9 @@ const NAME_WAITS_LEASES = 3;
 
 const nodesPrefix = (cluster: string) => `paperbook/${cluster}/node/`;
 
+/** It is there while the node is. */
+export const presenceKey = (cluster: string, node: string): string => nodesPrefix(cluster) + node;
+
 /** The nodes that are there now. Throws `EtcdFailure`. */
 export async function presentNodes(etcd: EtcdClient, cluster: string): Promise<PresentNode[]> {
   const prefix = nodesPrefix(cluster);
@@ -74,7 +77,7 @@ export class NodePresence {
   /** @param applied the last record of the control log that this node has */
   constructor(options: NodePresenceOptions, applied: number) {
     this.#options = options;
-    this.#key = nodesPrefix(options.cluster) + options.self.node;
+    this.#key = presenceKey(options.cluster, options.self.node);
     this.#applied = applied;
     this.#done = this.#run();
   }

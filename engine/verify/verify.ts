@@ -1,6 +1,6 @@
 /**
  * Checks every promise of one shard's files, at one moment: the log, the checkpoint, the state that
- * both replay to, the index, and every fact. Rules D16, D35, D97 (engine/RULES.md).
+ * both replay to, the index, and every fact. Rules D16, D35, D97, D106 (engine/RULES.md).
  */
 
 import { crc32 } from 'node:zlib';
@@ -136,9 +136,12 @@ class ShardVerifier {
   run(shard: number, shards: number): ShardVerification {
     const counts = { limitOrders: 0, marketOrders: 0, closedTrades: 0, taken: new Float64Array(0) };
     this.#before = this.#readKept();
+    const hasTables = this.#passes('tables', () => this.#checkTables());
+    const hasHead = hasTables && this.#passes('checkpoint', () => this.#readHead());
+    const hasLog = hasTables && this.#passes('log', () => this.#checkLog());
     const isBack =
-      this.#passes('tables', () => this.#checkTables()) &&
-      this.#passes('log', () => this.#checkLog()) &&
+      hasHead &&
+      hasLog &&
       this.#passes('checkpoint', () => this.#loadCheckpoint()) &&
       this.#passes('pages', () => this.#checkPages()) &&
       this.#passes('tables', () => auditRows(this.#state, this.#problems)) &&
@@ -151,6 +154,7 @@ class ShardVerifier {
         this.#passes('facts', () => Object.assign(counts, this.#checkFacts()));
       }
     }
+    this.#passes('log', () => this.#checkReserve());
     const now = this.#keep();
     const { accounts, orders, positions, accountIds } = this.#state;
     return {
@@ -198,20 +202,25 @@ class ShardVerifier {
     for (const table of missing) this.#problems.check(!isUsed, table, 'the table is missing');
   }
 
+  #readHead(): void {
+    this.#head = this.#snapshot.read.readHead();
+  }
+
   /** Checks every header and record. */
   #checkLog(): void {
     const { log } = this.#snapshot;
     // No record ends with fact 0.
     let isSame = this.#before === null || this.#before.facts === 0;
     let lastNumber = 0;
-    const problems = log.problems(({ firstNumber, count, payload }, position) => {
+    const reaches = this.#head?.tail ?? 0;
+    const problems = log.problems(reaches, ({ firstNumber, count, payload }, position) => {
       lastNumber = firstNumber + count - 1;
       this.#tail = position + RECORD_HEADER_BYTES + payload.length;
       this.#digest = crc32(payload, this.#digest);
       if (lastNumber === this.#before?.facts) isSame = this.#digest === this.#before.digest;
     });
     for (const { message } of problems) this.#problems.add(`log: ${message}`);
-    if (!this.#problems.isEmpty) return;
+    if (problems.length > 0) return;
     this.#lastNumber = lastNumber;
     if (isSame) return;
     const { facts } = this.#before!;
@@ -221,6 +230,12 @@ class ShardVerifier {
         ? `ends with fact ${this.#lastNumber}, and fact ${facts} was verified`
         : `has other facts up to ${facts} than those that were verified`;
     this.#problems.add(`log: ${what}; --whole checks all of it as it is`);
+  }
+
+  /** No other check reads it. */
+  #checkReserve(): void {
+    const problem = this.#snapshot.log.reserveProblem();
+    if (problem !== null) this.#problems.add(`log: ${problem.message}`);
   }
 
   #readKept(): KeptAudit | null {
@@ -264,7 +279,6 @@ class ShardVerifier {
   }
 
   #loadCheckpoint(): void {
-    this.#head = this.#snapshot.read.readHead();
     checkReach(this.#head, { lastNumber: this.#lastNumber, tail: this.#tail });
     loadTables(this.#state, this.#snapshot.read);
   }

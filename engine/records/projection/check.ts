@@ -1,6 +1,6 @@
 /**
  * The records made from zero, and whether a file has the same rows: for `paperbook records rebuild`
- * and `verify`. Rules Y4, Y8 (engine/RULES.md).
+ * and `verify`. Rules D106, Y4, Y8 (engine/RULES.md).
  */
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -124,8 +124,17 @@ function differences(directory: string, shards: number, fold: ComparedFold): str
     if (otherwise !== null) return otherwise.isDamage ? [otherwise.why] : [];
     const damage = pagesProblem(database, recordsFile(directory));
     if (damage !== null) return [damage];
-    const rebuilt = fold.at(positionsOf(database, shards));
+    const positions = positionsOf(database, shards);
+    let rebuilt: RecordsModel;
     try {
+      rebuilt = fold.at(positions);
+    } catch (error) {
+      // The file itself is whole so far.
+      return [incomparable(directory, (error as Error).message)];
+    }
+    try {
+      const short = shortLogs(positions, rebuilt);
+      if (short.length > 0) return [incomparable(directory, short.join(', '))];
       return differentTables(database, rebuilt.database).map((table) => {
         return `${recordsFile(directory)}: table ${table} differs from the facts`;
       });
@@ -136,6 +145,19 @@ function differences(directory: string, shards: number, fold: ComparedFold): str
     fold.release();
     database.close();
   }
+}
+
+const incomparable = (directory: string, why: string): string =>
+  `${recordsFile(directory)} cannot be compared with the facts: ${why}`;
+
+/** The shards whose logs end before the facts that the records have. */
+function shortLogs(positions: readonly number[], { fold }: RecordsModel): string[] {
+  return positions.flatMap((fact, shard) => {
+    const last = fold.positions[shard]!.fact;
+    return last >= fact
+      ? []
+      : [`it has fact ${fact} of shard ${shard}, whose log ends with ${last}`];
+  });
 }
 
 function positionsOf(database: Database, shards: number): number[] {

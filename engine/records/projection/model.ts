@@ -7,7 +7,7 @@
 
 import { invariant } from '../../base/invariant.ts';
 import { bufferOf, InPlaceReader } from '../../format/bytes.ts';
-import { LogDamage, type LogPosition, type LogRecord } from '../../log/log-format.ts';
+import { LogDamage, LogMismatch, type LogPosition, type LogRecord } from '../../log/log-format.ts';
 import type { LogReader, PlacedRecord } from '../../log/log-reader.ts';
 import { openLog } from '../../readers/read-facts.ts';
 import {
@@ -150,11 +150,19 @@ export class RecordsModel {
     this.#writeAhead.copyFrom();
   }
 
-  /** Folds up to these facts, by shard, or to the ends of the logs, and writes them. */
+  /**
+   * Folds up to these facts, by shard, or to the ends of the logs, and writes them. An error about a
+   * log names its shard.
+   */
   advanceTo(positions: readonly number[]): void {
     for (const [shard, upTo] of positions.entries()) {
-      while (this.fold.positions[shard]!.fact < upTo) {
-        if (this.advance(shard, FACTS_AT_ONCE, upTo)) break;
+      try {
+        while (this.fold.positions[shard]!.fact < upTo) {
+          if (this.advance(shard, FACTS_AT_ONCE, upTo)) break;
+        }
+      } catch (error) {
+        if (!(error instanceof LogDamage || error instanceof LogMismatch)) throw error;
+        throw new Error(`shard ${shard}: ${error.message}`, { cause: error });
       }
     }
     this.commit();

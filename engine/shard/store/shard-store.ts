@@ -1,5 +1,5 @@
 /** The parts that a shard is opened with: its settings, its log and its checkpoints. */
-import { LogDamage, offsetOf, segmentOf } from '../../log/log-format.ts';
+import { LogDamage, offsetOf, SEGMENT_HEADER_BYTES, segmentOf } from '../../log/log-format.ts';
 import { segmentName } from '../../log/segment-file.ts';
 import type { CoreConfig } from '../../rules/reference-data.ts';
 import { Checkpoints, type CheckpointsOptions, type Durability } from './checkpoints.ts';
@@ -33,7 +33,8 @@ export async function openStore(
   const checkpoints = new Checkpoints(path, { ...ofCheckpoints, durability, identity });
   try {
     checkpoints.read.checkFormat(identity);
-    const reaches = checkpoints.read.readHead()?.tail ?? 0;
+    const atLeast = reached > 0 ? SEGMENT_HEADER_BYTES : 0;
+    const reaches = checkpoints.read.readHead()?.tail ?? atLeast;
     const log = new ShardLog(path, { ...ofLog, identity, durability, reaches });
     try {
       checkReached(log, reached);

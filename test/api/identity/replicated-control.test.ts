@@ -17,9 +17,11 @@ import { eventually } from '../../../bench/lib/eventually.ts';
 import { ControlReplica } from '../../../engine/replication/control-replica.ts';
 import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { steadyMs } from '../../../engine/replication/lease.ts';
+import { membersKey, membersText } from '../../../engine/replication/member-list.ts';
 import { addMember } from '../../../engine/replication/members.ts';
 import { moveLead } from '../../../engine/replication/move-lead.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
+import type { Log } from '../../../engine/threads/logger.ts';
 import { NotLeader } from '../../../engine/threads/unavailable.ts';
 import { NOON_MS } from '../../engine/fixtures.ts';
 import { EtcdDouble } from '../../engine/replication/etcd-double.ts';
@@ -27,7 +29,7 @@ import { contentsOf } from '../../engine/shard/control-contents.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
 import { longTest } from '../../long-test.ts';
 
-const SILENT = { info() {}, error() {} };
+const SILENT: Log = { info() {}, error() {} };
 
 class Node {
   readonly store: ControlStore;
@@ -38,13 +40,13 @@ class Node {
     t: ExecutionContext,
     urls: readonly string[],
     node: string,
-    { cluster = 'test', leaseSeconds = 20, dir = tempDir(t), clock = steadyMs } = {},
+    { cluster = 'test', leaseSeconds = 20, dir = tempDir(t), clock = steadyMs, log = SILENT } = {},
   ) {
     this.dir = dir;
     this.store = new ControlStore(dir);
     const target = this.store.joinCluster((parts) => new ReplicatedControl(parts));
     const settings = { name: cluster, node, address: `http://${node}`, etcd: urls, leaseSeconds };
-    this.replica = new ControlReplica({ settings, target, log: SILENT, steadyMs: clock });
+    this.replica = new ControlReplica({ settings, target, log, steadyMs: clock });
     target.follow(this.replica);
   }
 
@@ -297,6 +299,41 @@ test('N166: the lead of the control data moves to the named node, and no change 
   await eventually('the other one follows', () => {
     return [...one.store.users.values()].length === [...two.store.users.values()].length;
   });
+  await Promise.all([one.close(), two.close()]);
+  client.close();
+  etcd.stop();
+});
+
+test('N147: a node that has left logs it once, however often it tries, and again after it was back', async (t) => {
+  const etcd = await EtcdDouble.start();
+  const client = new EtcdClient([etcd.url], 10_000);
+  const joining = { isEmpty: false, shards: 1 };
+  for (const node of ['one', 'two']) {
+    await addMember(client, 'test', { node, address: '' }, joining);
+  }
+  const one = new Node(t, [etcd.url], 'one');
+  await leads(one);
+  const logged: unknown[] = [];
+  const log: Log = { info() {}, error: (...line: unknown[]) => void logged.push(line) };
+  const two = new Node(t, [etcd.url], 'two', { log });
+  await two.replica.ready;
+  // As for a node that did not reach etcd when it left.
+  const left = membersText(new Map([['one', '']]));
+  const key = membersKey('test');
+  const leave = async () => {
+    await client.transact([], [{ put: key, value: left }]);
+    const count = logged.length;
+    await eventually('it is told', () => logged.length > count);
+    // Each try says that the node is there.
+    const tried = etcd.writes + 3;
+    await eventually('it has tried again', () => etcd.writes >= tried);
+  };
+  await leave();
+  t.is(logged.length, 1);
+  await addMember(client, 'test', { node: 'two', address: '' }, joining);
+  await eventually('it follows', () => two.replica.problems().length === 0);
+  await leave();
+  t.is(logged.length, 2);
   await Promise.all([one.close(), two.close()]);
   client.close();
   etcd.stop();

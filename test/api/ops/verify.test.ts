@@ -16,8 +16,11 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
 import { open } from 'lmdb';
+import { checkedText } from '../../../api/data-dir/checked-file.ts';
 import type { Meta } from '../../../api/data-dir/data-dir.ts';
+import { POSITIONS_NAME } from '../../../api/data-dir/shard-positions.ts';
 import { ensureAdminToken } from '../../../api/identity/admin-token.ts';
+import { CLUSTER_VALUE } from '../../../api/identity/control-format.ts';
 import { ControlValues, openControlTables } from '../../../api/identity/control-tables.ts';
 import { hashOfToken, newKey } from '../../../api/identity/keys.ts';
 import { newOrganization } from '../../../api/identity/organizations.ts';
@@ -28,16 +31,21 @@ import { backUp } from '../../../api/ops/backup.ts';
 import { FORMAT_VERSION } from '../../../engine/format/version.ts';
 import { rebuildRecords } from '../../../engine/records/projection/check.ts';
 import { PRESETS } from '../../../engine/rules/realism.ts';
+import { openStore } from '../../../engine/shard/store/shard-store.ts';
 import { CATALOG, NOON_MS, placeOrder, quoteTick, uuidOf } from '../../engine/fixtures.ts';
 import { flip } from '../../engine/log/log-files.ts';
 import { tempDir } from '../../engine/shard/engine-process.ts';
-import { ALICE, BOB, openShard, tradedShard } from '../../engine/shard/environment.ts';
+import { ALICE, BOB, openShard, plant, tradedShard } from '../../engine/shard/environment.ts';
 import { variantsOfRun } from '../../model/seeds.ts';
 import { sharedVerifier } from './shared-verifier.ts';
 
 const verifyDataDir = sharedVerifier();
 
 const SECTION = 'D16, verify';
+const CONFIG = {
+  ...{ quoteMaxAgeMs: 15_000, routingBandCents: 10, checkpointEveryFacts: 1000 },
+  fillModel: 'top_of_book' as const,
+};
 const NUMBERS = { marketNames: CATALOG.marketNames, instrumentIds: CATALOG.instrumentIds };
 
 /** A data directory of one shard, as a server leaves it; two people, one key. */
@@ -231,6 +239,29 @@ test.serial('D71: rows that no look-up finds, and look-ups that lead to no row',
   });
 });
 
+test.serial('D109, D16: a damaged row of any table of the control store is named', async (t) => {
+  const dir = await dataDirOf(t);
+  const root = open<Buffer, string>({
+    path: path.join(dir, 'control'),
+    maxDbs: 32,
+    encoding: 'binary',
+  });
+  const tables = Object.keys(openControlTables({ root, entries: 0 })!);
+  for (const name of tables) {
+    root.openDB<Buffer, string>({ name, encoding: 'binary' }).putSync('0', Buffer.alloc(20, 7));
+  }
+  const values = ['switches', CLUSTER_VALUE];
+  for (const name of values) root.putSync(name, Buffer.alloc(20, 7));
+  await root.close();
+  t.true(tables.length > 20);
+  const places = [...tables.map((name) => [name, '0']), ...values.map((name) => ['values', name])];
+  const breaches = places.map(([table, key]) => {
+    const line = `^control: control/data\\.mdb is damaged: ${table} \\[${key}\\] has changed since`;
+    return [`${table} ${key}`, new RegExp(line)] as const;
+  });
+  await saysAll(t, dir, Object.fromEntries(breaches));
+});
+
 test.serial(
   'I69: two names of an earlier version that are the same now go on working',
   async (t) => {
@@ -401,6 +432,51 @@ for (const faults of variantsOfRun(FILES)) {
     await saysAll(t, dir, Object.fromEntries(faults.map(([what, , breach]) => [what, breach])));
   });
 }
+
+test.serial(
+  'D106, D16: a fault of a log is named with its file, and no other file is blamed; other checks go on',
+  async (t) => {
+    const dir = await dataDirOf(t);
+    rebuildRecords(dir, 1);
+    const log = path.join(dir, 'shard-0', 'log');
+    const file = path.join(log, '00000000.log');
+    const { shards } = await verifyDataDir(dir);
+    const { facts } = shards[0]!;
+    const records = `records: ${dir}/records/records.db cannot be compared with the facts:`;
+
+    flip(path.join(log, 'reserve'), 100, 1);
+    const held = await verifyDataDir(dir);
+    const line = 'log: reserve is damaged at byte 100: it is not zeros';
+    t.deepEqual(held.problems, [`shard-0: ${line}`]);
+    t.deepEqual(held.shards, [{ ...shards[0]!, problems: [line] }], 'all else is counted');
+    flip(path.join(log, 'reserve'), 100, 1);
+
+    flip(file, 20, 1);
+    const damage = '00000000.log is damaged at byte 0: its header does not have its checksum';
+    t.deepEqual((await verifyDataDir(dir)).problems, [
+      `shard-0: log: ${damage}`,
+      `${records} shard 0: ${damage}`,
+    ]);
+    rmSync(file);
+    const gone = [
+      'shard-0: log: 00000000.log is missing',
+      `${records} it has fact ${facts} of shard 0, whose log ends with 0`,
+    ];
+    t.deepEqual((await verifyDataDir(dir)).problems, gone);
+
+    // Before the first checkpoint only the noted place tells that there was a log.
+    rmSync(path.join(dir, 'records'), { recursive: true });
+    const shard = path.join(dir, 'shard-0');
+    await plant(shard, ({ heads }) => heads.removeSync('head'));
+    writeFileSync(path.join(dir, POSITIONS_NAME), checkedText({ facts: [facts] }));
+    const { problems } = await verifyDataDir(dir);
+    t.true(problems.includes(gone[0]!), problems.join('; '));
+    t.false(problems.some((problem) => /older copy/.test(problem)));
+    const store = { path: shard, shard: 0, durability: 'sync' as const, reached: facts };
+    await t.throwsAsync(openStore({ ...CONFIG, ...store }), { message: '00000000.log is missing' });
+    t.false(existsSync(file), 'a start makes no empty log in its place');
+  },
+);
 
 test.serial(`${SECTION}: what is no breach is a note`, async (t) => {
   const dir = await dataDirOf(t);

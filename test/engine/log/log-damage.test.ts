@@ -13,7 +13,13 @@ import {
 } from 'node:fs';
 import path from 'node:path';
 import test, { type ExecutionContext } from 'ava';
-import { LogDamage, type LogRecord, positionOf } from '../../../engine/log/log-format.ts';
+import {
+  LogDamage,
+  type LogPosition,
+  type LogRecord,
+  positionOf,
+  SEGMENT_HEADER_BYTES,
+} from '../../../engine/log/log-format.ts';
 import { LogReader, type PlacedRecord } from '../../../engine/log/log-reader.ts';
 import { LogWriter } from '../../../engine/log/log-writer.ts';
 import { shareOf, variantsOfRun } from '../../model/seeds.ts';
@@ -182,7 +188,7 @@ test('D21: a segment that is gone, or another in its place, is named', (t) => {
   unlinkSync(fileOf(gone, 1));
   const missing = {
     instanceOf: LogDamage,
-    message: '00000001.log is damaged at byte 0: it is missing',
+    message: '00000001.log is missing',
   };
   t.is(look(gone).damage?.message, missing.message);
   t.is(look(gone).problems[0]?.message, missing.message);
@@ -281,8 +287,30 @@ test('D21: bytes after the last record of a closed segment are named', (t) => {
 test('D16: a changed byte of the space held back is named', (t) => {
   const { dir } = sampleLog(t);
   flip(path.join(dir, 'reserve'), 70_000, 4);
-  const [problem] = look(dir).problems as LogDamage[];
+  const reader = LogReader.open(dir, IDENTITY);
+  const problem = reader.reserveProblem();
   t.deepEqual([problem?.file, problem?.offset], ['reserve', 70_000]);
+  t.deepEqual(reader.problems(), [], 'no record is read from it');
+  reader.close();
+});
+
+test('D106: each segment that a log must have and that is gone is named', (t) => {
+  const { dir, last, end } = sampleLog(t, SEGMENTS);
+  const missing = (reaches: LogPosition) => {
+    const reader = LogReader.open(dir, IDENTITY);
+    const lines = reader.problems(reaches).map(({ message }) => message);
+    reader.close();
+    return lines;
+  };
+  t.deepEqual(missing(positionOf(last, end)), []);
+  t.deepEqual(missing(positionOf(last + 1, SEGMENT_HEADER_BYTES)), [], 'it is not begun yet');
+  unlinkSync(fileOf(dir, last));
+  t.deepEqual(missing(positionOf(last, SEGMENT_HEADER_BYTES)), []);
+  const line = `${path.basename(fileOf(dir, last))} is missing`;
+  t.deepEqual(missing(positionOf(last, end)), [line]);
+  for (let segment = 0; segment < last; segment++) unlinkSync(fileOf(dir, segment));
+  t.is(missing(positionOf(last, end)).length, last + 1);
+  t.deepEqual(missing(positionOf(0, SEGMENT_HEADER_BYTES)), ['00000000.log is missing']);
 });
 
 test('D21: what a checkpoint covers is not cut off: it is damage', (t) => {
@@ -309,7 +337,7 @@ test('D21: what a checkpoint covers is not cut off: it is damage', (t) => {
   t.true(readFileSync(fileOf(dir, 0)).equals(damaged));
   for (const name of readdirSync(dir)) rmSync(path.join(dir, name));
   t.throws(() => LogWriter.open(dir, { ...OPTIONS, reaches }), {
-    message: '00000000.log is damaged at byte 0: it is missing',
+    message: '00000000.log is missing',
   });
   t.deepEqual(readdirSync(dir), []);
 });

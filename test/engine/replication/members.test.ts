@@ -5,6 +5,7 @@ import { EtcdClient } from '../../../engine/replication/etcd-client.ts';
 import { membersKey, readMembers } from '../../../engine/replication/member-list.ts';
 import { addMember, removeMember } from '../../../engine/replication/members.ts';
 import { moveLead } from '../../../engine/replication/move-lead.ts';
+import { NodePresence } from '../../../engine/replication/node-presence.ts';
 import {
   logKeys,
   type ReplicaState,
@@ -124,6 +125,35 @@ test('N165: a node that leads the control log does not leave', async (t) => {
     server.keys.filter((key) => key.includes('/control/')),
     [],
   );
+});
+
+test('N146: a node that runs does not leave, and one that starts meanwhile stays a member', async (t) => {
+  const { etcd } = await start(t);
+  for (const node of ['one', 'two']) await addMember(etcd, 'test', { node, address: '' }, JOINING);
+  const self = { node: 'two', address: 'http://two' };
+  const of = { etcd, cluster: 'test', self, leaseSeconds: 20 };
+  const present = () => new NodePresence({ ...of, steadyMs: () => performance.now() }, 0);
+  const leave = () => removeMember(etcd, 'test', 'two', 1);
+  const runs = {
+    message: /^two runs: stop it, and run this again\. A node that was killed counts/,
+  };
+  const first = present();
+  await first.entered;
+  await t.throwsAsync(leave(), runs);
+  await first.end();
+  const transact = etcd.transact.bind(etcd);
+  let second: NodePresence | null = null;
+  etcd.transact = async (...args) => {
+    etcd.transact = transact;
+    second = present();
+    await second.entered;
+    return await transact(...args);
+  };
+  await t.throwsAsync(leave(), runs);
+  t.is((await members(etcd))?.size, 2);
+  await second!.end();
+  await leave();
+  t.deepEqual([...(await members(etcd))!.keys()], ['one']);
 });
 
 test('N165: a node that takes the lead while it leaves stays a member', async (t) => {
