@@ -159,9 +159,9 @@ class Games {
    */
   #moved(game: FoundGame): GameEntry | undefined {
     const entry = this.#bySlug.get(this.#listed.slugOf(game) ?? '');
-    if (entry === undefined || game.start === null || teamsOf(game, entry) === null) return;
-    const isOther = !this.#listed.isAlone(entry);
-    return isOther && !isWorseStart(game.start.source, sourceOf(entry)) ? undefined : entry;
+    if (entry === undefined || teamsOf(game, entry) === null) return;
+    const isWorse = isWorseStart(game.start?.source ?? 'day', sourceOf(entry));
+    return isWorse || this.#listed.isAlone(entry) ? entry : undefined;
   }
 
   /** The games of its league, of its day or the day before or after. */
@@ -193,9 +193,11 @@ function sourceOf({ startsAtSource, note }: GameEntry): StartSource {
  * A start of a better source takes the place of another. A milestone may move, and so may any start
  * of a game that has moved. Rules K32, K69.
  */
-function complete(entry: GameEntry, { start, isOver }: FoundGame, hasMoved: boolean): void {
+function complete(entry: GameEntry, { start, day, isOver }: FoundGame, hasMoved: boolean): void {
   const source = sourceOf(entry);
-  if (start !== null) {
+  if (start === null) {
+    if (hasMoved && source === 'day') entry.startsAt = isoOf(easternMs(day)!);
+  } else {
     const isBetter = isWorseStart(source, start.source);
     if (isBetter || (start.source === source && (source === 'milestone' || hasMoved))) {
       entry.startsAt = isoOf(start.atMs);
@@ -260,9 +262,12 @@ function gameEntry(game: FoundGame, slugs: ReadonlyMap<string, unknown>): GameEn
   const plain = [league, ...teams, day, ...(number === null ? [] : [number])]
     .join('-')
     .toLowerCase();
-  const time = start === null ? '' : isoOf(start.atMs).slice(11, 16).replace(':', '');
+  const timed =
+    start === null ? plain : `${plain}-${isoOf(start.atMs).slice(11, 16).replace(':', '')}`;
+  let slug = slugs.has(plain) ? timed : plain;
+  for (let count = 2; slugs.has(slug); count++) slug = `${timed}-${count}`;
   return {
-    slug: slugs.has(plain) ? `${plain}-${time}` : plain,
+    slug,
     league,
     startsAt: isoOf(start?.atMs ?? easternMs(day)!),
     startsAtSource: start?.source ?? 'day',

@@ -140,6 +140,22 @@ test('K69: a start of a worse source moves no game, nor a start that somebody wr
   }
 });
 
+test('K69: a list that knows the day alone leaves a moved game as it is, and a new game of that day gets a slug of its own', (t) => {
+  const at = (occurrence: string | undefined, base?: CatalogFile) =>
+    discovered('venue_a', nfl({ occurrence_datetime: occurrence }), base);
+  const moved = at(OVER_MIDNIGHT, at(OCCURS));
+  t.deepEqual(at(undefined, moved), moved);
+  const dayLater = at('2026-08-15T02:00:00Z', moved);
+  const instruments = dayLater.instruments.map(({ listings: [own], ...entry }) => {
+    return { ...entry, listings: [{ ...own!, venueMarketId: `${own!.venueMarketId}-OLD` }] };
+  });
+  const both = at(undefined, { ...dayLater, instruments });
+  t.deepEqual(
+    both.games.map(({ slug }) => slug),
+    ['nfl-det-cin-2026-08-13', 'nfl-det-cin-2026-08-13-2'],
+  );
+});
+
 test('K70: a market that is found for another game leaves the instrument that had it', (t) => {
   const lakers = (slug: string, other: string, day: string) =>
     gammaMarket(slug, ['Lakers', other], { gameStartTime: `${day} 23:00:00+00` });
