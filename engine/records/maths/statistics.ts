@@ -125,6 +125,14 @@ function isEnough(metric: Metric, effectiveGames: number): boolean {
   return effectiveGames >= EFFECTIVE_GAMES_MIN[metric];
 }
 
+/**
+ * How many games have an interval if the further ones have as many rows as those so far. Rule Y42
+ * (engine/RULES.md).
+ */
+export function gamesWithInterval(metric: Metric, { games, effectiveGames }: MeanEstimate): number {
+  return Math.ceil((games * EFFECTIVE_GAMES_MIN[metric]) / effectiveGames);
+}
+
 /** Why a mean has no interval; null: it has one. Rule Y42 (engine/RULES.md). */
 export function intervalNote(metric: Metric, effectiveGames: number): string | null {
   if (isEnough(metric, effectiveGames)) return null;

@@ -11,6 +11,7 @@
 import {
   clusterError,
   type GameSums,
+  gamesWithInterval,
   type Interval,
   intervalOf,
   meanOfGames,
@@ -39,7 +40,10 @@ export type Verdict = {
   interval: Interval | null;
   /** Games with a pick of the measure. */
   games: number;
-  /** Further games for a power of 80% at the spread so far; null: fewer than two games. */
+  /**
+   * Further games for an interval, and for a power of 80% at the spread so far; null: fewer than two
+   * games.
+   */
   gamesNeeded: number | null;
 };
 
@@ -53,10 +57,13 @@ const Z_REACH = 1.959964 + 0.841621;
 
 type Measure = {
   basis: Basis;
+  /** In units. */
   games: GameSums;
-  /** The least edge that matters. */
+  /** The least edge that matters, in units. */
   edge: number;
   metric: 'clv' | 'pnl';
+  /** How many units make one of the answered value. */
+  unit: number;
 };
 
 /** Rules Y104 to Y106 (engine/RULES.md). */
@@ -83,17 +90,18 @@ function closingValues(picks: readonly VerdictPick[]): Measure {
       return clvCents! - (pnlCents - pnlAfterFeesCents) / contracts;
     },
   );
-  return { basis: 'clv', games, edge: CLV_EDGE_CENTS, metric: 'clv' };
+  return { basis: 'clv', games, edge: CLV_EDGE_CENTS, metric: 'clv', unit: 1 };
 }
 
+/** Whole cents, so that profits which cancel out are zero. */
 function profits(picks: readonly VerdictPick[]): Measure {
-  const games = sumsByGame(picks, gameOf, ({ pnlAfterFeesCents }) => pnlAfterFeesCents / 100);
+  const games = sumsByGame(picks, gameOf, ({ pnlAfterFeesCents }) => pnlAfterFeesCents);
   const costCents = picks.reduce((sum, pick) => sum + pick.costCents, 0);
-  const edge = picks.length === 0 ? 0 : (PNL_EDGE_SHARE * costCents) / 100 / picks.length;
-  return { basis: 'pnl_after_fees', games, edge, metric: 'pnl' };
+  const edge = picks.length === 0 ? 0 : (PNL_EDGE_SHARE * costCents) / picks.length;
+  return { basis: 'pnl_after_fees', games, edge, metric: 'pnl', unit: 100 };
 }
 
-function estimated({ basis, games, edge, metric }: Measure) {
+function estimated({ basis, games, edge, metric, unit }: Measure) {
   const estimate = meanOfGames(games);
   if (estimate === null) {
     const shown = { basis, mean: null, interval: null, games: 0, gamesNeeded: null };
@@ -105,7 +113,13 @@ function estimated({ basis, games, edge, metric }: Measure) {
   let gamesNeeded: number | null = null;
   if (error !== null) {
     const enough = count * ((Z_REACH * error.standardError) / Math.max(mean, edge)) ** 2;
-    gamesNeeded = Math.max(1, Math.ceil(enough) - count);
+    // With so many an edge is found in theory; without an interval no verdict says so.
+    const least = gamesWithInterval(metric, estimate);
+    gamesNeeded = Math.max(1, Math.ceil(enough) - count, least - count);
   }
-  return { interval, edge, shown: { basis, mean, interval, games: count, gamesNeeded } };
+  const shown = {
+    ...{ basis, mean: mean / unit, games: count, gamesNeeded },
+    interval: interval && { low: interval.low / unit, high: interval.high / unit },
+  };
+  return { interval, edge, shown };
 }

@@ -1,8 +1,9 @@
 /**
  * Found markets as a catalog file, alone or added to one: listings of several venues meet in one
- * game by its league, its day and its teams. Rules K23, K26, K27, K32, K40, K41 (feeds/FORMATS.md).
+ * game by its league, its day and its teams. Rules K23, K26, K27, K32, K40, K41, K69, K70
+ * (feeds/FORMATS.md).
  */
-import { isoOf, type StartSource } from '../../../engine/base/units.ts';
+import { isoOf, type StartSource, type Venue } from '../../../engine/base/units.ts';
 import { gameIndex, gameNamedBy } from '../../catalog/catalog-checks.ts';
 import type {
   CatalogFile,
@@ -35,14 +36,46 @@ export function assemble(
   { found, fees }: Pick<Finding, 'found' | 'fees'>,
   base: CatalogFile = EMPTY,
 ): CatalogFile {
-  const games = new Games(base.games);
+  const games = new Games(base.games, new Listed(found, base));
   const known = knownIn(base);
   const instruments = found.map((one) => {
     return instrumentOf(one, one.game === null ? null : games.slotOf(one.game), known);
   });
-  const labelled = withOwnLabels(instruments, base.instruments);
-  const added = mergeCatalogs(EMPTY, { games: games.entries, instruments: labelled, fees });
-  return mergeCatalogs(base, added);
+  const kept = withoutMoved(base, instruments, found);
+  const labelled = withOwnLabels(instruments, kept.instruments);
+  const gone = new Set(base.games.map(({ slug }) => slug));
+  for (const { slug } of kept.games) gone.delete(slug);
+  const present = games.entries.filter(({ slug }) => !gone.has(slug));
+  const added = mergeCatalogs(EMPTY, { games: present, instruments: labelled, fees });
+  return mergeCatalogs(kept, added);
+}
+
+/**
+ * `base` without listings of found winners at instruments that they are no longer found for. An
+ * instrument without a listing left is no more. Rule K70.
+ */
+function withoutMoved(
+  base: CatalogFile,
+  now: readonly InstrumentEntry[],
+  found: readonly Found[],
+): CatalogFile {
+  const winners = found.filter(({ kind }) => kind === 'winner');
+  const keys = new Set(winners.map(({ listing }) => marketKey(listing)));
+  const slugs = new Set(now.map(({ slug }) => slug));
+  const index = gameIndex(base.games);
+  const left = new Set<string>();
+  const instruments = base.instruments.flatMap((entry) => {
+    const game = gameNamedBy(entry, index);
+    if (slugs.has(entry.slug) || sourceOfInstrument(entry, game) === 'catalog') return [entry];
+    const listings = entry.listings.filter((listing) => !keys.has(marketKey(listing)));
+    if (listings.length === entry.listings.length) return [entry];
+    if (listings.length > 0) return [{ ...entry, listings }];
+    if (game !== undefined) left.add(game.slug);
+    return [];
+  });
+  const named = new Set([...instruments, ...now].map((entry) => gameNamedBy(entry, index)?.slug));
+  const games = base.games.filter(({ slug }) => !left.has(slug) || named.has(slug));
+  return { ...base, games, instruments };
 }
 
 const EMPTY: CatalogFile = { games: [], instruments: [] };
@@ -50,28 +83,85 @@ const EMPTY: CatalogFile = { games: [], instruments: [] };
 /** A found game's entry, and the entry's own codes of both teams by the found ones. */
 type GameSlot = { entry: GameEntry; codes: ReadonlyMap<string, string> };
 
+/** Which games of a catalog list the found winners of a venue, and which ones no other venue lists. */
+class Listed {
+  readonly #keys = new Map<FoundGame, string[]>();
+  readonly #slugs = new Map<string, string>();
+  /** Of each game, by its slug. */
+  readonly #venues = new Map<string, Set<Venue>>();
+  readonly #venue: Venue | null;
+
+  /** @param found of one venue */
+  constructor(found: readonly Found[], { games, instruments }: CatalogFile) {
+    this.#venue = found[0]?.listing.venue ?? null;
+    for (const { kind, game, listing } of found) {
+      if (kind !== 'winner') continue;
+      const keys = this.#keys.get(game);
+      if (keys === undefined) this.#keys.set(game, [marketKey(listing)]);
+      else keys.push(marketKey(listing));
+    }
+    const index = gameIndex(games);
+    for (const entry of instruments) {
+      const slug = gameNamedBy(entry, index)?.slug;
+      if (slug === undefined) continue;
+      const venues = this.#venues.get(slug) ?? new Set();
+      this.#venues.set(slug, venues);
+      for (const listing of entry.listings) {
+        venues.add(listing.venue);
+        if (entry.marketType === 'moneyline') this.#slugs.set(marketKey(listing), slug);
+      }
+    }
+  }
+
+  /** The game that lists its markets, by its slug. */
+  slugOf(game: FoundGame): string | undefined {
+    const keys = this.#keys.get(game) ?? [];
+    return keys.map((key) => this.#slugs.get(key)).find((slug) => slug !== undefined);
+  }
+
+  /** Whether no other venue lists the game. */
+  isAlone({ slug }: GameEntry): boolean {
+    const venues = this.#venues.get(slug);
+    return venues !== undefined && [...venues].every((venue) => venue === this.#venue);
+  }
+}
+
 /** The games of a catalog, and games that are found beside them. */
 class Games {
   readonly entries: GameEntry[];
+  readonly #listed: Listed;
   readonly #slots = new Map<FoundGame, GameSlot>();
   readonly #byLeague = new Map<string, GameEntry[]>();
-  readonly #slugs = new Set<string>();
+  readonly #bySlug = new Map<string, GameEntry>();
 
-  constructor(entries: readonly GameEntry[]) {
+  constructor(entries: readonly GameEntry[], listed: Listed) {
     this.entries = [];
+    this.#listed = listed;
     for (const entry of entries) this.#add({ ...entry });
   }
 
   slotOf(game: FoundGame): GameSlot {
     const placed = this.#slots.get(game);
     if (placed !== undefined) return placed;
-    const known = sameGame(game, this.#near(game));
-    const entry = known ?? gameEntry(game, this.#slugs);
+    const near = sameGame(game, this.#near(game));
+    const known = near ?? this.#moved(game);
+    const entry = known ?? gameEntry(game, this.#bySlug);
     if (known === undefined) this.#add(entry);
-    else complete(entry, game);
+    else complete(entry, game, near === undefined);
     const slot = { entry, codes: codesOf(game, entry) };
     this.#slots.set(game, slot);
     return slot;
+  }
+
+  /**
+   * The game of the same teams that lists its markets, though at another time: no other venue lists
+   * it, or its start is of a better source. Rule K69.
+   */
+  #moved(game: FoundGame): GameEntry | undefined {
+    const entry = this.#bySlug.get(this.#listed.slugOf(game) ?? '');
+    if (entry === undefined || teamsOf(game, entry) === null) return;
+    const isWorse = isWorseStart(game.start?.source ?? 'day', sourceOf(entry));
+    return isWorse || this.#listed.isAlone(entry) ? entry : undefined;
   }
 
   /** The games of its league, of its day or the day before or after. */
@@ -84,7 +174,7 @@ class Games {
 
   #add(entry: GameEntry): void {
     this.entries.push(entry);
-    this.#slugs.add(entry.slug);
+    this.#bySlug.set(entry.slug, entry);
     const key = `${leagueNamed(entry.league)} ${easternDay(Date.parse(entry.startsAt))}`;
     const ofDay = this.#byLeague.get(key);
     if (ofDay === undefined) this.#byLeague.set(key, [entry]);
@@ -99,12 +189,17 @@ function sourceOf({ startsAtSource, note }: GameEntry): StartSource {
   return startsAtSource ?? (note === DAY_ALONE ? 'day' : 'catalog');
 }
 
-/** A start of a better source takes the place of another; a milestone may move. */
-function complete(entry: GameEntry, { start, isOver }: FoundGame): void {
+/**
+ * A start of a better source takes the place of another. A milestone may move, and so may any start
+ * of a game that has moved. Rules K32, K69.
+ */
+function complete(entry: GameEntry, { start, day, isOver }: FoundGame, hasMoved: boolean): void {
   const source = sourceOf(entry);
-  if (start !== null) {
+  if (start === null) {
+    if (hasMoved && source === 'day') entry.startsAt = isoOf(easternMs(day)!);
+  } else {
     const isBetter = isWorseStart(source, start.source);
-    if (isBetter || (start.source === 'milestone' && source === 'milestone')) {
+    if (isBetter || (start.source === source && (source === 'milestone' || hasMoved))) {
       entry.startsAt = isoOf(start.atMs);
       entry.startsAtSource = start.source;
       if (entry.note === DAY_ALONE) entry.note = null;
@@ -161,15 +256,18 @@ function codesOf(game: FoundGame, entry: GameEntry): Map<string, string> {
 }
 
 /** A slug names the home team first if the league does. */
-function gameEntry(game: FoundGame, slugs: ReadonlySet<string>): GameEntry {
+function gameEntry(game: FoundGame, slugs: ReadonlyMap<string, unknown>): GameEntry {
   const { league, day, number, away, home, start } = game;
   const teams = isHomeFirst(league) ? [home.code, away.code] : [away.code, home.code];
   const plain = [league, ...teams, day, ...(number === null ? [] : [number])]
     .join('-')
     .toLowerCase();
-  const time = start === null ? '' : isoOf(start.atMs).slice(11, 16).replace(':', '');
+  const timed =
+    start === null ? plain : `${plain}-${isoOf(start.atMs).slice(11, 16).replace(':', '')}`;
+  let slug = slugs.has(plain) ? timed : plain;
+  for (let count = 2; slugs.has(slug); count++) slug = `${timed}-${count}`;
   return {
-    slug: slugs.has(plain) ? `${plain}-${time}` : plain,
+    slug,
     league,
     startsAt: isoOf(start?.atMs ?? easternMs(day)!),
     startsAtSource: start?.source ?? 'day',
@@ -221,17 +319,28 @@ function otherOf(
   const found = { ...entry, subject, gameSlug: game?.slug ?? null, listings: [listing] };
   const before = known.markets.get(`${listing.venue}/${listing.venueMarketId}`);
   if (before === undefined) return found;
-  const { slug, id, label, oppositeLabel, yesMeans, startsAt, closesAt } = before;
+  const { slug, id, label, oppositeLabel, yesMeans } = before;
   const listings = joined(before.listings, listing);
-  const isOld = startsAt !== undefined && startsAt === closesAt;
-  const source = before.startsAtSource ?? (isOld ? 'day' : 'catalog');
-  if (source === 'catalog') return { ...before, listings };
+  if (sourceOfOther(before) === 'catalog') return { ...before, listings };
   return {
     ...{ ...found, slug, label, yesMeans, listings },
     ...(id === undefined ? {} : { id }),
     ...(oppositeLabel === undefined ? {} : { oppositeLabel }),
   };
 }
+
+/** The source of the start of what is no winner; an older catalog does not have it. */
+function sourceOfOther({ startsAtSource, startsAt, closesAt }: InstrumentEntry): StartSource {
+  const isOld = startsAt !== undefined && startsAt === closesAt;
+  return startsAtSource ?? (isOld ? 'day' : 'catalog');
+}
+
+function sourceOfInstrument(entry: InstrumentEntry, game: GameEntry | undefined): StartSource {
+  const isWinner = entry.marketType === 'moneyline' && game !== undefined;
+  return isWinner ? (entry.startsAtSource ?? sourceOf(game)) : sourceOfOther(entry);
+}
+
+const marketKey = ({ venue, venueMarketId }: ListingEntry) => `${venue}/${venueMarketId}`;
 
 type Known = {
   /** The winner instruments, by the game's slug and the code of the winner. */

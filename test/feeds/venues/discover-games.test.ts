@@ -101,6 +101,100 @@ const LINES = [
   line(`KXMLBF5TOTAL-${CODE}-5`, 'Runs of the first 5 innings?', 'Over 4.5 runs', 4.5),
 ];
 
+const OCCURS = '2026-08-14T02:00:00Z';
+const NBA = 'nba-lal-bos-2026-08-07';
+const OVER_MIDNIGHT = '2026-08-14T07:30:00Z';
+
+test('K69: a game that its venue moves stays one game, over midnight and by a day', (t) => {
+  const markets = (base: CatalogFile) =>
+    base.instruments.map(({ slug, listings }) => [slug, listings[0]!.venueMarketId]);
+  const at = (occurrence: string, base?: CatalogFile) =>
+    discovered('venue_a', nfl({ occurrence_datetime: occurrence }), base);
+  const first = at(OCCURS);
+  t.deepEqual(startOf(first), [['2026-08-13T23:00:00.000Z', 'venue']]);
+  const later = at(OVER_MIDNIGHT, first);
+  t.deepEqual(startOf(later), [['2026-08-14T04:30:00.000Z', 'venue']]);
+  t.deepEqual(markets(later), markets(first));
+  t.deepEqual(startOf(at(OCCURS, later)), startOf(first));
+  // The venue's own slug still has the day of before.
+  const nba = (day: string, base?: CatalogFile) => {
+    const fields = { gameStartTime: `${day} 23:00:00+00` };
+    return discovered('venue_c', [gammaMarket(NBA, ['Lakers', 'Celtics'], fields)], base);
+  };
+  const moved = nba('2026-08-08', nba('2026-08-07'));
+  t.deepEqual(startOf(moved), [['2026-08-08T23:00:00.000Z', 'venue']]);
+  t.is(moved.instruments.length, 2);
+  t.is(catalogOf(moved).games[0]!.slug, catalogOf(nba('2026-08-07')).games[0]!.slug);
+});
+
+test('K69: a start of a worse source moves no game, nor a start that somebody wrote', (t) => {
+  const first = discovered('venue_a', nfl({ occurrence_datetime: OCCURS }));
+  for (const startsAtSource of ['milestone', 'catalog'] as const) {
+    const games = first.games.map((game) => ({ ...game, startsAtSource }));
+    const again = discovered('venue_a', nfl({ occurrence_datetime: OVER_MIDNIGHT }), {
+      ...first,
+      games,
+    });
+    t.deepEqual(again.games, games);
+    t.deepEqual(again.instruments, first.instruments);
+  }
+});
+
+test('K69: a list that knows the day alone leaves a moved game as it is, and a new game of that day gets a slug of its own', (t) => {
+  const at = (occurrence: string | undefined, base?: CatalogFile) =>
+    discovered('venue_a', nfl({ occurrence_datetime: occurrence }), base);
+  const moved = at(OVER_MIDNIGHT, at(OCCURS));
+  t.deepEqual(at(undefined, moved), moved);
+  const dayLater = at('2026-08-15T02:00:00Z', moved);
+  const instruments = dayLater.instruments.map(({ listings: [own], ...entry }) => {
+    return { ...entry, listings: [{ ...own!, venueMarketId: `${own!.venueMarketId}-OLD` }] };
+  });
+  const both = at(undefined, { ...dayLater, instruments });
+  t.deepEqual(
+    both.games.map(({ slug }) => slug),
+    ['nfl-det-cin-2026-08-13', 'nfl-det-cin-2026-08-13-2'],
+  );
+});
+
+test('K70: a market that is found for another game leaves the instrument that had it', (t) => {
+  const lakers = (slug: string, other: string, day: string) =>
+    gammaMarket(slug, ['Lakers', other], { gameStartTime: `${day} 23:00:00+00` });
+  const find = (market: Json, base?: CatalogFile) => discovered('venue_c', [market], base);
+  const first = find(lakers(NBA, 'Celtics', '2026-08-07'));
+  // The tokens stay, which are the names of its markets.
+  const corrected = find(lakers('nba-lal-mia-2026-08-07', 'Heat', '2026-08-07'), first);
+  t.is(corrected.games.length, 1);
+  t.deepEqual(
+    corrected.instruments.map(({ label }) => label),
+    ['Lakers to beat Heat', 'Heat to beat Lakers'],
+  );
+  // If another venue lists the game, it stays with that venue's listings.
+  const listings = first.instruments.map(({ listings: [own] }) => [
+    own!,
+    { ...own!, venue: 'venue_b' as const },
+  ]);
+  const shared = {
+    ...first,
+    instruments: first.instruments.map((entry, at) => ({ ...entry, listings: listings[at]! })),
+  };
+  const apart = find(lakers(NBA, 'Celtics', '2026-08-09'), shared);
+  t.deepEqual(
+    apart.instruments.map(({ listings: own }) => own.map(({ venue }) => venue)),
+    [['venue_b'], ['venue_b'], ['venue_c'], ['venue_c']],
+  );
+  t.deepEqual(startOf(apart), [
+    ['2026-08-07T23:00:00.000Z', 'venue'],
+    ['2026-08-09T23:00:00.000Z', 'venue'],
+  ]);
+  // What somebody wrote stays.
+  const written = {
+    ...first,
+    games: first.games.map((game) => ({ ...game, startsAtSource: 'catalog' as const })),
+  };
+  const beside = find(lakers('nba-lal-mia-2026-08-07', 'Heat', '2026-08-07'), written);
+  t.deepEqual(beside.instruments.slice(0, 2), first.instruments);
+});
+
 test('K34: totals, spreads, props and periods are their game’s and start with it', (t) => {
   const winners = kalshiTeams(`KXMLBGAME-${CODE}`, { ATL: 'Atlanta', NYY: 'New York Y' });
   const whole = catalogOf(discovered('venue_a', [...LINES, ...winners]));

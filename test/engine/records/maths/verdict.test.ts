@@ -61,6 +61,28 @@ test('Y106: games still needed are those of a power of 80% at the spread so far'
   t.is(low.gamesNeeded, Math.ceil((2.801585 * 10) ** 2 * (20 / 19)) - 20);
 });
 
+test('Y106: as many games are needed as have an interval, however little their values spread', (t) => {
+  const neededOf = (picks: readonly VerdictPick[]) => {
+    const { verdict, interval, gamesNeeded } = verdictOf(picks);
+    t.deepEqual([verdict, interval], ['not_yet', null]);
+    return gamesNeeded;
+  };
+  t.is(neededOf(games(2, () => ({ clvCents: 5 }))), 8);
+  t.is(neededOf(games(9, (sign) => ({ clvCents: 5 + sign }))), 1);
+  t.is(neededOf(games(12, () => ({ pnlAfterFeesCents: 90 }))), 38);
+  // Eleven picks on ten games are 9.3 effective ones, so eleven such games are 10.2.
+  const twice = [...games(10, () => ({ clvCents: 5 })), pick(0, { clvCents: 5 })];
+  t.is(neededOf(twice), 1);
+});
+
+test('Y104: profits that cancel out in every game are no edge', (t) => {
+  const cents = [10, 20, -30];
+  const picks = Array.from({ length: 60 }, (_, game) => game).flatMap((game) =>
+    cents.map((pnlAfterFeesCents) => pick(game, { pnlAfterFeesCents })),
+  );
+  t.like(verdictOf(picks), { verdict: 'no_edge', mean: 0, interval: { low: 0, high: 0 } });
+});
+
 test('Y104: closing lines of fewer than half of the picks do not decide', (t) => {
   const some = games(60, (sign) => ({ pnlAfterFeesCents: 10 * sign }));
   const few = some.map((one, at) => (at < 29 ? { ...one, clvCents: 5 + (at % 2) } : one));
