@@ -293,7 +293,8 @@ test('J34: a channel that is left while it starts is not watched afterwards', as
   t.deepEqual(sent, []);
 });
 
-test('J34: many missed events are sent a few at a time, and news come after them', async (t) => {
+/** A member that has missed 400 events, of which the first ones are sent. */
+async function amidMissedEvents() {
   const { channels, member, snapshot, watched, come } = start();
   const channel = channels.channel(ACCOUNT);
   const { one, sent } = member();
@@ -304,6 +305,11 @@ test('J34: many missed events are sent a few at a time, and news come after them
     Array.from({ length: 400 }, (_, at) => at + 4),
     1000,
   );
+  return { channel, one, sent, come };
+}
+
+test('J34: many missed events are sent a few at a time, and news come after them', async (t) => {
+  const { sent, come } = await amidMissedEvents();
   t.true(sent.length > 0 && sent.length < 150, `${sent.length} in a turn`);
   come(1001);
   for (let turn = 0; turn < 20; turn++) await nextTurn();
@@ -312,16 +318,7 @@ test('J34: many missed events are sent a few at a time, and news come after them
 });
 
 test('J15, J34: whoever falls behind amid missed events is sent no more of them, and no news', async (t) => {
-  const { channels, member, snapshot, watched, come } = start();
-  const channel = channels.channel(ACCOUNT);
-  const { one, sent } = member();
-  channel.begin(one, 3);
-  await snapshot(1000);
-  await watched([], 1000);
-  await watched(
-    Array.from({ length: 400 }, (_, at) => at + 4),
-    1000,
-  );
+  const { channel, one, sent, come } = await amidMissedEvents();
   channel.pause(one);
   const before = sent.length;
   for (let turn = 0; turn < 20; turn++) await nextTurn();
