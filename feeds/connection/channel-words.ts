@@ -4,6 +4,7 @@
  * words, too. Rules W15, W102, W104, W105, W109, W112, W114, W115 (feeds/FORMATS.md).
  */
 import type { MarketStatus, Venue } from '../../engine/base/units.ts';
+import type { Judgement } from '../ingest/ingest.ts';
 import type { StateTick, VenueTick } from '../reading/venue.ts';
 
 type Word = {
@@ -31,9 +32,6 @@ type Told = {
   /** The last feed that told its first word after it connected. The others may tell what it missed. */
   back: { feed: number; untilMs: number } | null;
 };
-
-/** What the words of the other feeds say of a word; `sureInMs`: it may be old until then. */
-export type Judgement = 'new' | 'old' | { sureInMs: number };
 
 /** Kept of each market. A feed that is slower than so many words is taken as it is. */
 const WORDS_KEPT = 16;

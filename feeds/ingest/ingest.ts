@@ -97,7 +97,9 @@ export type Ingest = {
   counts(): IngestCounts;
 };
 
-export type Judge = (tick: StateTick) => 'new' | 'old' | { sureInMs: number };
+/** What the words of the other feeds say of a word; `sureInMs`: it may be old until then. */
+export type Judgement = 'new' | 'old' | { sureInMs: number };
+export type Judge = (tick: StateTick) => Judgement;
 
 /** The parts of an adapter that an ingest needs. */
 export type FrameReader = Pick<
@@ -209,9 +211,9 @@ class VenueSession implements IngestSession {
     const { venue, adapter, counters } = this.#parts;
     const asked = stuck.flatMap((market) => {
       counters.skip(STUCK, `${venue}/${market}`);
-      const asked = adapter.lose(market);
+      const messages = adapter.lose(market);
       this.#tick(unknownBook(market), atMs);
-      return asked;
+      return messages;
     });
     const nowMs = this.#steadyMs();
     const sure = [...this.#unsure].flatMap(([market, dueMs]) => (dueMs <= nowMs ? market : []));
